@@ -1,0 +1,81 @@
+"""Everything trajcredit raises on purpose.
+
+TrajcreditError
+├── InputError           the caller can fix it          exit 2, HTTP 422
+│   ├── ParseError       a log line breaks its format
+│   ├── GraphError       an edge points forward or nowhere
+│   └── UnknownNameError no plugin of that name
+├── NotFoundError        nothing stored under that id   exit 2, HTTP 404
+├── JudgeError           a judge failed or rambled      exit 3, HTTP 502
+└── StoreError           database away or wrong schema  exit 3, HTTP 503
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = [
+    "GraphError",
+    "InputError",
+    "JudgeError",
+    "NotFoundError",
+    "ParseError",
+    "StoreError",
+    "TrajcreditError",
+    "UnknownNameError",
+]
+
+
+class TrajcreditError(Exception):
+    """Base of every error raised on purpose; `exit_code` is what the command line ends with."""
+
+    exit_code = 1
+
+
+class InputError(TrajcreditError):
+    """The caller can fix it: the message says what was found, where, and what was expected."""
+
+    exit_code = 2
+
+
+class ParseError(InputError):
+    """One record of a log breaks its format. Readers yield it in the record's place; the file goes on."""
+
+    def __init__(self, reason: str, file: str = "", line: int | None = None) -> None:
+        self.reason = reason
+        self.file = file
+        self.line = line
+        super().__init__(reason)
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.reason}" if place else self.reason
+
+
+class GraphError(InputError):
+    """An edge points forward, to itself, or to a span that does not exist."""
+
+
+class UnknownNameError(InputError):
+    """No plugin of that name; the message lists the known ones."""
+
+    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(f"no {what} named {name!r}; known: {', '.join(sorted(known))}")
+
+
+class NotFoundError(TrajcreditError):
+    """Nothing under that id."""
+
+    exit_code = 2
+
+
+class JudgeError(TrajcreditError):
+    """A judge failed, or answered with something that is not a score."""
+
+    exit_code = 3
+
+
+class StoreError(TrajcreditError):
+    """The database is away, or of another version."""
+
+    exit_code = 3

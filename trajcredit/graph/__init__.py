@@ -1,0 +1,7 @@
+"""Trajectory -> SpanGraph: which earlier span did this one use, and how do we know."""
+
+from trajcredit.graph.build import build_graphs
+from trajcredit.graph.evidence import EDGE_KINDS, RULES, Evidence, Match
+from trajcredit.graph.spangraph import SpanGraph
+
+__all__ = ["EDGE_KINDS", "RULES", "Evidence", "Match", "SpanGraph", "build_graphs"]

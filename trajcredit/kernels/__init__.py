@@ -1,0 +1,1 @@
+"""The arithmetic: pure functions of flat arrays, compiled by numba on first use and kept on disk."""
