@@ -98,6 +98,11 @@ class Parameter:
 
 def parameters(plugin: type) -> tuple[Parameter, ...]:
     """The fields of a plugin's dataclass, each with the sentence written under it."""
+    return _parameters(plugin)
+
+
+@cache
+def _parameters(plugin: type) -> tuple[Parameter, ...]:
     if not dataclasses.is_dataclass(plugin):
         raise InputError(f"{plugin.__name__} must be a dataclass: its fields are its parameters")
     hints, sentences = get_type_hints(plugin), _sentences(plugin)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 import typing
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from trajcredit.arrays import F64
 from trajcredit.batching import Batch
@@ -42,12 +42,20 @@ class Attribution:
 
 
 class Attributor(Protocol):
-    """A frozen dataclass whose fields are its parameters; registered under a name."""
+    """A frozen dataclass whose fields are its parameters; registered under a name.
 
-    needs: ClassVar[tuple[str, ...]]
-    """Batch columns that must be filled by a critic or judge (or the log) first."""
-    scope: ClassVar[Scope]
-    """`group`: groups can be scored apart; `batch`: statistics run across groups."""
+    `needs` and `scope` are plain class facts (ClassVar) where no parameter changes them.
+    """
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Batch columns that must be filled by a critic or judge (or the log) first; may depend on the parameters."""
+        ...
+
+    @property
+    def scope(self) -> Scope:
+        """`group`: groups can be scored apart; `batch`: statistics run across groups."""
+        ...
 
     def __call__(self, batch: Batch) -> Attribution:
         """Credit and advantage of every span."""

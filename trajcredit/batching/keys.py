@@ -31,33 +31,46 @@ def call_keys(trajectory: Trajectory) -> list[int]:
     ]
 
 
-def state_keys(trajectory: Trajectory, keys: Sequence[int], is_write: BOOL) -> list[int]:
+def state_keys(trajectory: Trajectory, keys: Sequence[int], is_write: BOOL, known: dict[str, int]) -> list[int]:
     """Hash of what the agent knows before each span.
 
     What it was told (system and user text, in order), which facts it established (a call and its result, once each, in
     any order) and which effects it had (a multiset): two rollouts that looked the same things up in another order meet.
-    The agent's own words are no knowledge.
+    The agent's own words are no knowledge. `known` keeps the hashes of texts, which rollouts repeat.
     """
-    told = facts = 0
+    told = facts = state = 0
     seen: set[int] = set()
     states = []
+    writes = is_write.tolist()
     for span in trajectory.spans:
-        states.append((told * 31 + facts) & MASK)
+        states.append(state)
         if span.kind == "tool_result":
             call = span.result_of
-            fact = _hash(_encode((0 if call is None else keys[call], span.text)))
-            if fact not in seen or (call is not None and is_write[call]):
+            fact = _mix(0 if call is None else keys[call], _text_hash(span.text, known))
+            if fact not in seen or (call is not None and writes[call]):
                 facts = (facts + fact) & MASK
             seen.add(fact)
         elif span.kind in ("system", "user", "meta"):
-            told = _hash(_encode((told, span.text)))
+            told = _mix(told, _text_hash(span.text, known))
+        else:
+            continue
+        state = _mix(told, facts)
     return states
 
 
 def pools(trajectories: Sequence[Trajectory], threshold: float = 0.5) -> I64:
-    """Pool number i64[T]: tool sets whose Jaccard overlap exceeds `threshold` share one, directly or by a chain."""
+    """Pool number i64[T]: tool sets whose Jaccard overlap exceeds `threshold` share one, directly or by a chain.
+
+    Where tools are not declared, those that any trajectory of the same data set and role used stand in for them.
+    """
+    used: dict[tuple[object, ...], set[str]] = {}
+    for t in trajectories:
+        if not t.tools:
+            used.setdefault(_place(t), set()).update(s.name for s in t.spans if s.kind == "tool_call" and s.name)
+    known = {place: frozenset(names) for place, names in used.items()}
     sets: dict[frozenset[str], int] = {}
-    which = [sets.setdefault(_tool_set(t), len(sets)) for t in trajectories]
+    tools = [frozenset(tool.name for tool in t.tools) or known[_place(t)] for t in trajectories]
+    which = [sets.setdefault(names, len(sets)) for names in tools]
     distinct, pool = list(sets), list(range(len(sets)))
     for a in range(len(distinct)):
         for b in range(a):
@@ -69,9 +82,8 @@ def pools(trajectories: Sequence[Trajectory], threshold: float = 0.5) -> I64:
     return np.array([number[pool[w]] for w in which], dtype=np.int64)
 
 
-def _tool_set(trajectory: Trajectory) -> frozenset[str]:
-    declared = frozenset(tool.name for tool in trajectory.tools)
-    return declared or frozenset(s.name for s in trajectory.spans if s.kind == "tool_call" and s.name is not None)
+def _place(trajectory: Trajectory) -> tuple[object, ...]:
+    return trajectory.project, trajectory.dataset, trajectory.role
 
 
 def _plain(value: Any) -> Any:
@@ -83,6 +95,21 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(item) for item in value]
     return value
+
+
+def _text_hash(text: str, known: dict[str, int]) -> int:
+    found = known.get(text)
+    if found is None:
+        found = known[text] = _hash(text.encode())
+    return found
+
+
+def _mix(a: int, b: int) -> int:
+    """One hash of two, in this order: the finish of splitmix64 (Steele et al. 2014)."""
+    z = (a * 0x9E3779B97F4A7C15 + b) & MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
 
 
 def _hash(data: bytes) -> int:

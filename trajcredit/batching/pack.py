@@ -35,7 +35,8 @@ def pack(graphs: Sequence[SpanGraph], reward: str | None = None, group_by: str |
     source = choose_source(trajectories, reward)
     stepped = [step_rewards(t, source) for t in trajectories]
     keys = [call_keys(t) for t in trajectories]
-    states = [state_keys(g.trajectory, k, g.is_write) for g, k in zip(graphs, keys, strict=True)]
+    texts: dict[str, int] = {}
+    states = [state_keys(g.trajectory, k, g.is_write, texts) for g, k in zip(graphs, keys, strict=True)]
     tools: dict[str, int] = {}
     tool = [tools.setdefault(s.name, len(tools)) if s.name is not None and _has_tool(s) else -1 for s in spans]
     group, group_ids, group_notes = _groups(trajectories, group_by)

@@ -1,53 +1,149 @@
-"""Trajectories -> graphs: every rule in the order of application, then one edge a pair."""
+"""Trajectories -> graphs: every rule in the order of docs/edges.md, one edge a pair, CSR."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 
 import numpy as np
 
-from trajcredit.arrays import offsets_of
+from trajcredit.arrays import BOOL, offsets_of
+from trajcredit.graph.control import context_edges, control_edges, turn_edges
 from trajcredit.graph.edges import EdgeList
 from trajcredit.graph.evidence import EDGE_KINDS, RULES
+from trajcredit.graph.failures import failed
+from trajcredit.graph.match import found_edges, value_edges
 from trajcredit.graph.spangraph import SpanGraph
+from trajcredit.graph.state import state_edges
+from trajcredit.graph.transcript import Transcript, read_calls
+from trajcredit.graph.values import Values, find_values
 from trajcredit.model import Trajectory, check
 
 __all__ = ["build_graphs"]
 
+CHUNK = 8_000_000
+"""Characters of text scanned at once: bounds the memory of the token tables."""
 _KIND_OF_RULE = np.array([EDGE_KINDS.index(rule.kind) for rule in RULES], dtype=np.uint8)
 
 
-def build_graphs(trajectories: Sequence[Trajectory]) -> list[SpanGraph]:
-    """One graph a trajectory. Raises InputError where spans or explicit edges refer to nothing or to the future."""
-    return [_build(trajectory) for trajectory in trajectories]
+def build_graphs(trajectories: Sequence[Trajectory], writes: Mapping[str, bool] | None = None) -> list[SpanGraph]:
+    """One graph a trajectory, in order.
+
+    `writes`: tool -> whether it changes state, where the project's settings say so. Raises InputError where spans,
+    rewards or explicit edges refer to nothing or to the future.
+    """
+    for trajectory in trajectories:
+        check(trajectory)
+    return list(chain.from_iterable(_build(chunk, writes or {}) for chunk in _chunks(trajectories)))
 
 
-def _build(trajectory: Trajectory) -> SpanGraph:
-    check(trajectory)
-    edges = EdgeList()
+def _chunks(trajectories: Sequence[Trajectory]) -> Iterator[list[Trajectory]]:
+    chunk: list[Trajectory] = []
+    size = 0
+    for trajectory in trajectories:
+        length = sum(len(s.text) + len(s.arguments_raw or "") for s in trajectory.spans)
+        if chunk and size + length > CHUNK:
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(trajectory)
+        size += length
+    if chunk:
+        yield chunk
+
+
+def _build(trajectories: list[Trajectory], writes: Mapping[str, bool]) -> list[SpanGraph]:
+    fails = [s.kind == "tool_result" and failed(s) for t in trajectories for s in t.spans]
+    values = find_values(trajectories, np.array(fails, dtype=bool))
+    offsets, named, found = values.span_offsets.tolist(), values.resources(), found_edges(values)
+    built: list[tuple[Transcript, EdgeList]] = []
+    for t, trajectory in enumerate(trajectories):
+        first, last = offsets[t], offsets[t + 1]
+        transcript = read_calls(trajectory, named[first:last], fails[first:last], writes)
+        edges = EdgeList()
+        _logged_edges(trajectory, edges)
+        turn_edges(transcript, edges)
+        value_edges(transcript, first, found[t], values, edges)
+        state_edges(transcript, edges)
+        control_edges(transcript, edges, partial(values.forms_of, first))
+        context_edges(transcript, edges)
+        built.append((transcript, edges))
+    return _assemble(built, values, fails)
+
+
+def _logged_edges(trajectory: Trajectory, edges: EdgeList) -> None:
+    """What the log says: results on their calls, explicit edges; an orphan result hangs on what replaced its call."""
+    summary = None
     for i, span in enumerate(trajectory.spans):
         if span.result_of is not None:
             edges.add(span.result_of, i, "call", 1.0)
+        elif span.kind == "tool_result" and summary is not None:
+            edges.add(summary, i, "compaction", 0.5)
+        elif span.kind in ("system", "user", "meta"):
+            summary = i
     for edge in trajectory.edges:
-        edges.add(edge.parent, edge.child, edge.kind, edge.weight, detail=edge.evidence or "")
-    n = len(trajectory.spans)
-    pairs = sorted(edges.found)
-    counts = [0] * n
-    for child, _ in pairs:
-        counts[child] += 1
-    rule = np.array([edges.found[pair][1] for pair in pairs], dtype=np.int64)
-    ranges = [edges.matches.get(pair, []) for pair in pairs]
-    return SpanGraph(
-        trajectory=trajectory,
-        parent_offsets=offsets_of(counts),
-        parents=np.array([parent for _, parent in pairs], dtype=np.int64),
-        weight=np.array([edges.found[pair][0] for pair in pairs], dtype=np.float64),
-        kind=_KIND_OF_RULE[rule] if len(rule) else np.zeros(0, dtype=np.uint8),
-        rule=rule.astype(np.uint8),
-        match_offsets=offsets_of(len(found) for found in ranges),
-        matches=np.array([r for found in ranges for r in found], dtype=np.int64).reshape(-1, 4),
-        details={e: edges.details[pair] for e, pair in enumerate(pairs) if pair in edges.details},
-        is_write=np.zeros(n, dtype=bool),
-        write_basis=("",) * n,
-        is_error=np.array([bool(s.error) for s in trajectory.spans], dtype=bool),
-    )
+        edges.state(edge.parent, edge.child, edge.kind, edge.weight, detail=edge.evidence or "")
+
+
+def _assemble(built: list[tuple[Transcript, EdgeList]], values: Values, fails: list[bool]) -> list[SpanGraph]:
+    """All edges of the chunk as arrays, then one view of them a trajectory."""
+    children, parents, weights, rules, counts = [], [], [], [], []
+    matches: list[int] = []
+    details: list[dict[int, str]] = []
+    ends = [0]
+    for first, (_, edges) in zip(values.span_offsets.tolist(), built, strict=False):
+        pairs = sorted(edges.found)
+        for pair in pairs:
+            (child, parent), (weight, rule) = pair, edges.found[pair]
+            children.append(first + child)
+            parents.append(parent)
+            weights.append(weight)
+            rules.append(rule)
+            found = edges.matches.get(pair, ())
+            counts.append(len(found))
+            for a, b in found:
+                matches += (first + child, a, first + parent, b)
+        details.append({e: edges.details[pair] for e, pair in enumerate(pairs) if pair in edges.details})
+        ends.append(len(children))
+    rule_column, weight_column = np.array(rules, dtype=np.uint8), np.array(weights, dtype=np.float64)
+    kind_column, parent_column = _KIND_OF_RULE[rule_column], np.array(parents, dtype=np.int64)
+    edge_offsets = np.searchsorted(np.array(children, dtype=np.int64), np.arange(int(values.span_offsets[-1]) + 1))
+    match_offsets = offsets_of(counts)
+    ranges = values.ranges(np.array(matches, dtype=np.int64).reshape(-1, 4))
+    is_write, basis, is_error = _effects((transcript for transcript, _ in built), fails)
+    graphs = []
+    for t, (transcript, _) in enumerate(built):
+        a, b = ends[t], ends[t + 1]
+        first, last = int(values.span_offsets[t]), int(values.span_offsets[t + 1])
+        m = match_offsets[a : b + 1]
+        graphs.append(
+            SpanGraph(
+                trajectory=transcript.trajectory,
+                parent_offsets=edge_offsets[first : last + 1] - a,
+                parents=parent_column[a:b],
+                weight=weight_column[a:b],
+                kind=kind_column[a:b],
+                rule=rule_column[a:b],
+                match_offsets=m - m[0],
+                matches=ranges[m[0] : m[-1]],
+                details=details[t],
+                is_write=is_write[first:last],
+                write_basis=tuple(basis[first:last]),
+                is_error=is_error[first:last],
+            )
+        )
+    return graphs
+
+
+def _effects(transcripts: Iterable[Transcript], fails: list[bool]) -> tuple[BOOL, list[str], BOOL]:
+    """Which calls change state and what told so; which results failed, with the calls they answer."""
+    is_write, is_error, basis = [False] * len(fails), fails.copy(), [""] * len(fails)
+    first = 0
+    for transcript in transcripts:
+        for call in transcript.calls:
+            at = first + call.span
+            is_write[at] = call.act.does in ("effect", "setter")
+            is_error[at] = call.failed
+            basis[at] = call.act.basis
+        first += len(transcript.trajectory.spans)
+    return np.array(is_write, dtype=bool), basis, np.array(is_error, dtype=bool)

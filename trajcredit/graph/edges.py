@@ -1,42 +1,55 @@
-"""Edges on their way to a graph: collected rule by rule, then one edge a pair in CSR order."""
+"""Edges on their way to a graph: collected rule by rule, one edge a pair, the heaviest."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from trajcredit.graph.evidence import RULE_CODES
 
 __all__ = ["EdgeList"]
 
-Range = tuple[int, int, int, int]
-"""child start, child end, parent start, parent end."""
+_STATED = frozenset((RULE_CODES["explicit"], RULE_CODES["override"]))
 
 
 @dataclass(slots=True)
 class EdgeList:
-    """Edges of one trajectory in the order they were found; `add` keeps the heaviest of a pair."""
+    """Edges of one trajectory, ends as positions in it.
+
+    found    (child, parent) -> (weight, rule code)
+    matches  the same -> token pairs (of the child, of the parent) that prove it
+    details  the same -> what its sentence needs and no match shows
+    """
 
     found: dict[tuple[int, int], tuple[float, int]] = field(default_factory=dict)
-    """(child, parent) -> (weight, rule code)."""
-    matches: dict[tuple[int, int], list[Range]] = field(default_factory=dict)
+    matches: dict[tuple[int, int], Sequence[Sequence[int]]] = field(default_factory=dict)
     details: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def add(
-        self, parent: int, child: int, rule: str, weight: float, matches: list[Range] | None = None, detail: str = ""
+        self,
+        parent: int,
+        child: int,
+        rule: str,
+        weight: float,
+        matches: Sequence[Sequence[int]] = (),
+        detail: str = "",
     ) -> None:
-        """Keep the edge unless a heavier one joins the pair already; of equals the first stays."""
+        """Keep the edge unless one as heavy joins the pair already."""
         pair = (child, parent)
         known = self.found.get(pair)
-        if known is not None and known[0] >= weight:
-            return
+        if known is not None:
+            if known[0] >= weight or known[1] in _STATED:
+                return
+            self.matches.pop(pair, None)
+            self.details.pop(pair, None)
         self.found[pair] = (weight, RULE_CODES[rule])
-        self.matches.pop(pair, None)
-        self.details.pop(pair, None)
         if matches:
             self.matches[pair] = matches
         if detail:
             self.details[pair] = detail
 
-    def parents(self, child: int, at_least: float = 0.0) -> list[int]:
-        """Parents of a span found so far, of edges at least that heavy."""
-        return [p for (c, p), (weight, _) in self.found.items() if c == child and weight >= at_least]
+    def state(self, parent: int, child: int, rule: str, weight: float, detail: str) -> None:
+        """Keep an edge that the log or a person states: no inferred one replaces it, however heavy."""
+        pair = (child, parent)
+        self.found.pop(pair, None)
+        self.add(parent, child, rule, weight, detail=detail)

@@ -31,7 +31,7 @@ RULES: tuple[Rule, ...] = (
     Rule("field_sum", "value", "states {detail}, and this is one of them"),
     Rule("read_after_write", "state", "works on {detail}, last changed here"),
     Rule("write_after_read", "state", "changes {detail}, looked at here"),
-    Rule("minted_id", "state", "its result shows {values}, an id made here"),
+    Rule("minted_id", "state", "its result shows {detail}, an id made here"),
     Rule("session", "state", "runs in the session set up here"),
     Rule("variable", "state", "reads the variable {detail}, set here"),
     Rule("check", "state", "checks the effect of this call"),
@@ -46,8 +46,8 @@ RULES: tuple[Rule, ...] = (
     Rule("request", "control", "the final answer to this request"),
     Rule("compaction", "control", "its call was replaced by this summary"),
     Rule("context", "context", "came just before; no better reason was found"),
-    Rule("explicit", "explicit", "the log says so"),
-    Rule("override", "override", "a person says so"),
+    Rule("explicit", "explicit", "the log says so{detail}"),
+    Rule("override", "override", "a person says so{detail}"),
 )
 RULE_CODES = {rule.name: code for code, rule in enumerate(RULES)}
 
@@ -73,6 +73,8 @@ class Evidence:
 
 def sentence(rule: Rule, matches: Sequence[Match], detail: str | None) -> str:
     """The rule's sentence with the values it rests on; a value written differently here says how it stood there."""
+    if rule.kind in ("explicit", "override"):
+        return rule.why.format(detail=f": {detail}" if detail else "")
     shown = ", ".join(_shown(match) for match in matches[:3])
     more = f" and {len(matches) - 3} more" if len(matches) > 3 else ""
     return rule.why.format(values=(shown + more) or "a value", detail=detail or (shown + more) or "it")

@@ -1,1 +1,33 @@
-"""The arithmetic: pure functions of flat arrays, compiled by numba on first use and kept on disk."""
+"""The arithmetic: pure functions of flat arrays, compiled by numba on first use and kept on disk.
+
+Credit kernels are re-exported here; those that match text are imported from their own modules by `graph`.
+"""
+
+from trajcredit.kernels.dag import ancestors, best_path, last_actions, rewarded
+from trajcredit.kernels.gae import count_missing, gae, gae_by_turn, turn_starts
+from trajcredit.kernels.groups import centre, leave_one_out, members, scaled, sibling_spread, spread
+from trajcredit.kernels.padded import padded_broadcast, padded_gae, padded_sums
+from trajcredit.kernels.returns import broadcast, moving_average, reward_to_go
+
+__all__ = [
+    "ancestors",
+    "best_path",
+    "broadcast",
+    "centre",
+    "count_missing",
+    "gae",
+    "gae_by_turn",
+    "last_actions",
+    "leave_one_out",
+    "members",
+    "moving_average",
+    "padded_broadcast",
+    "padded_gae",
+    "padded_sums",
+    "reward_to_go",
+    "rewarded",
+    "scaled",
+    "sibling_spread",
+    "spread",
+    "turn_starts",
+]

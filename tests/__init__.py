@@ -1,0 +1,1 @@
+"""Mirrors the package: by hand, against the slow twin, by law."""

@@ -1,0 +1,314 @@
+"""Cases made from public bug reports -> the public API -> what the case expects. One function a case format.
+
+A case this version cannot run yet raises NotYet with the part that is missing; nothing is special-cased by name.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import trajcredit as tc
+from trajcredit.errors import ParseError
+from trajcredit.formats import read_bytes
+from trajcredit.graph import EDGE_KINDS, build_graphs
+from trajcredit.model import Edge, Note, Reward, Span, SpanKind, Trajectory, encode
+
+__all__ = ["NotYet", "run_case"]
+
+Case = dict[str, Any]
+LETTERS: dict[str, SpanKind] = {
+    "s": "system",
+    "u": "user",
+    "a": "assistant",
+    "t": "reasoning",
+    "c": "tool_call",
+    "r": "tool_result",
+}
+OF_KIND = {kind: letter for letter, kind in LETTERS.items()}
+WARNINGS = {"singleton group": "singleton-group", "unscored": "unscored", "no action token": "no-action"}
+
+
+class NotYet(Exception):
+    """The part of the product that this case is about is not built yet."""
+
+
+def run_case(case: Case) -> None:
+    """Run one case and assert what it expects."""
+    runner = RUNNERS.get(case["format"])
+    if runner is None:
+        raise NotYet(f"no reader or exporter for {case['format']} yet")
+    runner(case)
+
+
+# ---------------------------------------------------------------- logs
+
+
+def _read(case: Case) -> list[Trajectory | ParseError]:
+    lines = case.get("input_lines")
+    data = "\n".join(lines) if lines else json.dumps(case["input"])
+    return list(read_bytes(data.encode(), "case.json"))
+
+
+def _labels(spans: Sequence[Span]) -> list[str]:
+    """s1, u1, c1, c2: kind and running number of every span."""
+    seen: Counter[str] = Counter()
+    labels = []
+    for span in spans:
+        letter = OF_KIND[span.kind]
+        seen[letter] += 1
+        labels.append(f"{letter}{seen[letter]}")
+    return labels
+
+
+def _log(case: Case) -> None:
+    (_edges if case["topic"] == "depends" else _parse)(case)
+
+
+def _parse(case: Case) -> None:
+    expect = case["expect"]
+    (trajectory,) = (found for found in _read(case) if isinstance(found, Trajectory))
+    wanted = next((e for e in expect["one_of"] if "counts" in e), {}) if "one_of" in expect else expect
+    wanted = wanted.get("lenient", wanted)
+    labels = _labels(trajectory.spans)
+    kinds = Counter(span.kind for span in trajectory.spans)
+    if "counts" in wanted:
+        assert kinds == Counter({kind: n for kind, n in wanted["counts"].items() if n})
+    pairs = {(labels[s.result_of], n) for s, n in zip(trajectory.spans, labels, strict=True) if s.result_of is not None}
+    if "pairs" in wanted:
+        assert pairs == {tuple(pair) for pair in wanted["pairs"]}
+    paired = {label for pair in pairs for label in pair}
+    if "unpaired_calls" in wanted:
+        assert [x for x in labels if x[0] == "c" and x not in paired] == wanted["unpaired_calls"]
+    if "unpaired_results" in wanted:
+        assert [x for x in labels if x[0] == "r" and x not in paired] == wanted["unpaired_results"]
+    assert labels == wanted.get("order", labels)
+    assert [s.text for s in trajectory.spans] == wanted.get("text_order", [s.text for s in trajectory.spans])
+    for warning in wanted.get("warn", []):
+        assert any(note.span is None or labels[note.span] == warning.get("span") for note in trajectory.report), warning
+    for label, fields in wanted.get("spans", {}).items():
+        _same_fields(trajectory.spans[labels.index(label)], fields)
+    assert encode(trajectory).decode("utf-8")
+    if "strict" in expect:
+        _refused(case, expect["strict"]["error"]["mentions"])
+
+
+def _same_fields(span: Span, fields: dict[str, Any]) -> None:
+    for key, value in fields.items():
+        if key == "text_starts_with":
+            assert span.text.startswith(value)
+        else:
+            assert getattr(span, key) == value
+
+
+def _refused(case: Case, mentions: Sequence[str]) -> None:
+    try:
+        list(read_bytes("\n".join(case["input_lines"]).encode(), "case.json", strict=True))
+    except ParseError as error:
+        assert all(word in str(error) for word in mentions)
+    else:
+        raise AssertionError("read without an error")
+
+
+def _edges(case: Case) -> None:
+    (trajectory,) = _read(case)
+    assert isinstance(trajectory, Trajectory)
+    (graph,) = build_graphs([trajectory])
+    labels = _labels(trajectory.spans)
+    data = {
+        (labels[parent], labels[child])
+        for e, parent, child in graph.edges()
+        if EDGE_KINDS[graph.kind[e]] in ("value", "state") and graph.weight[e] >= 0.25
+    }
+    expect = case["expect"]
+    must = {(edge["from"], edge["to"]) for edge in expect["edges_must"]}
+    assert must <= data
+    assert not {tuple(edge) for edge in expect["edges_must_not"]} & data
+    if expect.get("closed"):
+        allowed = must | {tuple(edge) for edge in expect["edges_may"]}
+        assert {edge for edge in data if edge[0].startswith("r")} <= allowed
+    if expect.get("acyclic"):
+        assert all(parent < child for _, parent, child in graph.edges())
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def _exported(numbers: Sequence[float]) -> list[float]:
+    """What an exporter writes: 0 where nothing is scored (with mask 0)."""
+    return [0.0 if math.isnan(number) else number for number in numbers]
+
+
+def _close(got: Sequence[float], wanted: Sequence[float], tolerance: float) -> None:
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=tolerance)
+
+
+def _estimator(params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The attributor and its parameters that a case's `params` ask for."""
+    name = params["estimator"]
+    known = {"ddof", "eps", "gamma", "lam", "estimator", "variants", "metric"}
+    if unknown := set(params) - known:
+        raise NotYet(f"no parameter {', '.join(sorted(unknown))} yet")
+    given = {key: params[key] for key in ("ddof", "eps") if key in params}
+    if name == "grpo":
+        return "grpo", given
+    if name == "mean_only":
+        return "grpo", {"scale": "none"}
+    if name in ("rloo", "gae", "rtg"):
+        return name, {key: params[key] for key in ("gamma", "lam") if key in params}
+    raise NotYet(f"no estimator {name} yet")
+
+
+def _run(runs: Sequence[Trajectory], params: dict[str, Any]) -> tc.Credit:
+    name, given = _estimator(params)
+    return tc.attribute(tc.batch(runs), name, **given)
+
+
+def _warned(notes: Sequence[Note], warnings: Sequence[dict[str, str]], key: str) -> None:
+    for warning in warnings:
+        code = WARNINGS[warning["about"]]
+        assert any(note.code == code and note.trajectory == warning[key] for note in notes), warning
+
+
+def _one_action(row: dict[str, Any]) -> Trajectory:
+    rewards = [] if row["reward"] is None else [Reward(float(row["reward"]))]
+    return Trajectory(id=row["id"], group=row["group"], rewards=rewards, spans=[Span("assistant", 0)], terminated=True)
+
+
+def _group_scores(case: Case) -> None:
+    rows, params, expect = case["input"]["trajectories"], case["input"]["params"], case["expect"]
+    for variant in params.get("variants", [{}]):
+        credit = _run([_one_action(row) for row in rows], params | {k: v for k, v in variant.items() if k != "name"})
+        wanted = expect["variants"][variant["name"]] if variant else expect["advantages"]
+        _close(_exported(credit.advantage), [wanted[row["id"]] for row in rows], expect["tolerance"])
+        notes = (*credit.batch.notes, *credit.notes)
+        _warned(notes, expect.get("warn", []), "trajectory")
+        degenerate = {note.group for note in notes if note.code == "zero-variance"}
+        assert set(expect.get("zero_variance_groups", ())) <= degenerate
+        if "sum" in expect:
+            assert abs(sum(credit.advantage) - expect["sum"]) <= expect["tolerance"]
+
+
+def _rollouts(rows: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(row["rollout"], []).append(row)
+    return found
+
+
+def _turn_rows(case: Case) -> None:
+    rows, expect = case["input"]["rows"], case["expect"]
+    runs = [
+        Trajectory(
+            id=name,
+            group=of[0]["group"],
+            rewards=[Reward(float(of[0]["reward"]))],
+            spans=[Span("assistant", row["turn"]) for row in of],
+            terminated=True,
+        )
+        for name, of in _rollouts(rows).items()
+    ]
+    if "mean_reward" in expect:
+        _close([float(np.nanmean(tc.batch(runs).outcome))], [expect["mean_reward"]], expect["tolerance"])
+        return
+    credit = _run(runs, case["input"]["params"])
+    _close(credit.advantage, expect["row_advantages"], expect["tolerance"])
+    first = [int(offset) for offset in credit.batch.span_offsets[:-1]]
+    wanted = [expect["rollout_advantages"][t.id] for t in runs]
+    _close(credit.advantage[first], wanted, expect["tolerance"])
+
+
+def _masked(mask: Sequence[int], turn: int, values: Sequence[float] | None = None) -> list[Span]:
+    """A token a span: sampled ones are actions, the others observations."""
+    return [
+        Span("assistant" if sampled else "user", turn, value=None if values is None else values[i])
+        for i, sampled in enumerate(mask)
+    ]
+
+
+def _step_rows(case: Case) -> None:
+    rows, expect = case["input"]["rows"], case["expect"]
+    runs = [
+        Trajectory(
+            id=name,
+            group=of[0]["group"],
+            rewards=[Reward(float(of[0]["reward"]))],
+            spans=[span for turn, row in enumerate(of) for span in _masked(row["mask"], turn)],
+            terminated=True,
+        )
+        for name, of in _rollouts(rows).items()
+    ]
+    credit = _run(runs, case["input"]["params"])
+    wanted = {}
+    for row, numbers in zip(rows, expect["token_advantages"], strict=True):
+        wanted.setdefault(row["rollout"], []).extend(numbers)
+    _close(_exported(credit.advantage), [x for t in runs for x in wanted[t.id]], expect["tolerance"])
+    _warned((*credit.batch.notes, *credit.notes), expect.get("warn", []), "rollout")
+
+
+def _token_rows(case: Case) -> None:
+    rows, expect = case["input"]["rows"], case["expect"]
+    runs = [
+        Trajectory(
+            id=f"row {i}",
+            rewards=[Reward(float(r), span=k) for k, r in enumerate(row["rewards"])] if "rewards" in row else [Reward(row["reward"])],
+            spans=_masked(row["mask"], 0, row["values"]),
+            truncated=row.get("truncated", False),
+            bootstrap=row.get("bootstrap_value"),
+        )
+        for i, row in enumerate(rows)
+    ]  # fmt: skip
+    credit = _run(runs, case["input"]["params"])
+    _close(_exported(credit.advantage), sum(expect["advantages"], []), expect["tolerance"])
+    if "returns" in expect:
+        returns = credit.advantage + credit.batch.values
+        _close(_exported(returns), sum(expect["returns"], []), expect["tolerance"])
+
+
+def _turn_chain(case: Case) -> None:
+    turns, expect = case["input"]["turns"], case["expect"]
+    rewards = [Reward(float(turn["reward"]), span=k) for k, turn in enumerate(turns)]
+    chain = Trajectory(
+        id="chain", rewards=rewards, spans=[Span("assistant", k) for k in range(len(turns))], terminated=True
+    )
+    credit = _run([chain], {"estimator": "rtg", **case["input"]["params"]})
+    _close(credit.credit, expect["turn_returns"], expect["tolerance"])
+    tokens = np.repeat(credit.credit, [turn["tokens"] for turn in turns])
+    _close(tokens, expect["token_returns"], expect["tolerance"])
+
+
+def _credit_graph(case: Case) -> None:
+    given, expect = case["input"], case["expect"]
+    place = {label: i for i, label in enumerate(given["order"])}
+    calls = {result: place[call] for call, result in given["pairs"]}
+    spans = [
+        Span(LETTERS[label[0]], i, name="look" if label[0] == "c" else None, result_of=calls.get(label))
+        for label, i in place.items()
+    ]
+    edges = [Edge(place[parent], place[child], "explicit") for parent, child in given["data_edges"]]
+    run = Trajectory(id="run", group="g", rewards=[Reward(given["reward"])], spans=spans, edges=edges, terminated=True)
+    # the leave-one-out baseline of a group of two is the other's reward
+    other = Trajectory(
+        id="other", group="g", rewards=[Reward(given["baseline"])], spans=[Span("assistant", 0)], terminated=True
+    )
+    batch = tc.batch([run, other], writes={"look": False})
+    masked, flat = tc.attribute(batch, "dag", base="rloo"), tc.attribute(batch, "rloo")
+    for credit, wanted in ((masked, expect["credit"]), (flat, expect["reward_to_go"])):
+        _close([credit.credit[place[label]] for label in wanted], list(wanted.values()), expect["tolerance"])
+
+
+RUNNERS: dict[str, Callable[[Case], None]] = {
+    "openai_messages": _log,
+    "openai_messages_jsonl": _log,
+    "group_scores": _group_scores,
+    "turn_rows": _turn_rows,
+    "step_rows": _step_rows,
+    "token_rows": _token_rows,
+    "turn_chain": _turn_chain,
+    "credit_graph": _credit_graph,
+}

@@ -1,0 +1,28 @@
+"""Small logs in the form that real software writes, and the canonical lines they must become."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from trajcredit.errors import ParseError
+from trajcredit.formats import read
+from trajcredit.model import decode
+
+TESTS = Path(__file__).parent.parent
+LOGS = ["openai_chat_rows.jsonl", "openai_chat_list.json", "openai_chat_messages.jsonl", "tau_bench.json"]
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_a_log_becomes_its_golden_lines(log: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(TESTS)
+    found = list(read(f"data/{log}"))
+    lines = (TESTS / "golden" / log).with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(found) == len(lines)
+    for item, line in zip(found, lines, strict=True):
+        if isinstance(item, ParseError):
+            assert {"error": item.reason, "file": item.file, "line": item.line} == json.loads(line)
+        else:
+            assert item == decode(line)

@@ -1,0 +1,148 @@
+"""The docs do not fall behind: README commands and snippets run, generated pages are fresh, plugins are documented."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from trajcredit import registry
+from trajcredit.cli.root import COMMANDS, root
+from trajcredit.service import plugins
+from trajcredit.service.demo import bundled
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRACTS = (ROOT / "docs" / "contracts.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+def blocks(language: str) -> list[str]:
+    return [text for name, text in BLOCKS if name == language]
+
+
+SET_UP, WORK = (line for text in blocks("sh")[:2] for line in text.splitlines())
+COMMAND_LINES = [line for text in blocks("sh")[2:] for line in text.splitlines()]
+
+
+def test_the_two_set_up_commands_come_before_line_25() -> None:
+    top = README.splitlines()[:24]
+    assert SET_UP in top
+    assert WORK in top
+    assert SET_UP.endswith("pip install . && trajcredit demo")
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "command=$(grep -m 1 'poe check' README.md)" in script
+    assert 'eval "$command"' in script
+    assert next(line for line in README.splitlines() if "poe check" in line) == WORK
+
+
+@pytest.mark.parametrize("command", COMMAND_LINES)
+def test_every_command_of_the_readme_runs(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(bundled("wrong_flight.jsonl"), "my_runs.jsonl")
+    program, *arguments = shlex.split(command)
+    assert program == "trajcredit"
+    result = CliRunner().invoke(root, arguments)
+    assert result.exit_code == 0, result.output
+
+
+def test_the_readme_shows_what_the_demo_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = CliRunner().invoke(root, ["demo"]).output
+    [shown] = blocks("text")
+    assert printed.startswith(shown)
+
+
+def python(code: str, folder: Path) -> str:
+    file = folder / "snippet.py"
+    file.write_text(code, encoding="utf-8")
+    shutil.copy(bundled("wrong_flight.jsonl"), folder / "my_runs.jsonl")
+    done = subprocess.run(
+        [sys.executable, str(file)], cwd=folder, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
+    four_lines, _ = blocks("python")
+    python(four_lines, tmp_path)
+    assert (tmp_path / "advantages.parquet").stat().st_size > 0
+
+
+def test_the_attributor_of_the_readme_runs_and_explains_itself(tmp_path: Path) -> None:
+    _, snippet = blocks("python")
+    use = """
+batch = tc.batch(tc.read("my_runs.jsonl"))
+credit = tc.attribute(batch, "effects", share=0.1)
+actions = np.flatnonzero(batch.action_mask)
+print(credit.attributor, sorted(set(credit.credit[actions].tolist())))
+[effects] = [attributors.get("effects")(share=0.1)]
+assert all(abs(sum(t.value for t in effects.explain(batch, i)) - credit.credit[i]) < 1e-6 for i in actions)
+"""
+    assert python(snippet + use, tmp_path) == "effects [0.0, 0.1, 1.0]\n"
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+def test_every_example_runs(example: Path, tmp_path: Path) -> None:
+    assert python(example.read_text(encoding="utf-8"), tmp_path)
+
+
+def test_the_page_of_attributors_is_what_the_registry_says() -> None:
+    fresh = CliRunner().invoke(root, ["attributors", "--markdown"]).output
+    assert (ROOT / "docs" / "attributors.md").read_text(encoding="utf-8") == fresh, "run `poe docs`"
+
+
+def test_the_readme_lists_every_format() -> None:
+    for plugin in plugins.formats():
+        assert f"| {plugin.name} | {plugin.summary} |" in README
+
+
+EVERY_PLUGIN = [
+    pytest.param(plugin, id=f"{what}: {name}")
+    for what, known in (
+        ("format", registry.formats),
+        ("attributor", registry.attributors),
+        ("exporter", registry.exporters),
+    )
+    for name, plugin in known.items().items()
+]
+
+
+@pytest.mark.parametrize("plugin", EVERY_PLUGIN)
+def test_every_plugin_says_what_it_does_and_so_does_each_of_its_parameters(plugin: Any) -> None:
+    assert len(registry.summary(plugin).split()) >= 4
+    for parameter in registry.parameters(plugin):
+        assert parameter.sentence.endswith("."), f"{parameter.name} has no sentence"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_of_the_command_line_is_in_the_contracts(name: str) -> None:
+    command = root.get_command(click.Context(root), name)
+    assert command is not None
+    assert f"    trajcredit {name}" in CONTRACTS
+    for option in command.params:
+        if isinstance(option, click.Option):
+            assert any(flag in CONTRACTS for flag in option.opts), option.opts
+
+
+def test_every_column_of_a_credit_row_is_in_the_contracts() -> None:
+    from trajcredit.exporters import COLUMNS
+
+    listed = [
+        name
+        for row in re.findall(r"^\| ([a-z_, ]+) \| (?:text|integer|true|number)", CONTRACTS, re.MULTILINE)
+        for name in row.split(", ")
+    ]
+    assert tuple(listed) == COLUMNS

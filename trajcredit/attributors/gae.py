@@ -1,0 +1,113 @@
+"""Generalized advantage estimation from a critic's logged values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from trajcredit import kernels
+from trajcredit.arrays import BOOL, F64, I64
+from trajcredit.attributors.base import Attribution, Scope, Term
+from trajcredit.attributors.bounds import choice, within
+from trajcredit.attributors.terms import has_credit
+from trajcredit.batching import Batch
+from trajcredit.errors import InputError
+from trajcredit.model import Note
+from trajcredit.registry import attributors
+
+__all__ = ["Gae"]
+
+
+@attributors.register("gae")
+@dataclass(frozen=True, slots=True)
+class Gae:
+    """Generalized advantage estimation (Schulman et al. 2016, arXiv 1506.02438).
+
+    A_k = delta_k + gamma lam A_{k+1}, delta_k = r_k + gamma V_{k+1} - V_k, over action spans or turns; observations
+    are stepped over. V after the end is 0 where the episode terminated, the logged bootstrap where it was truncated.
+    """
+
+    gamma: float = 1.0
+    """Discount per step, 0..1. Agents rarely discount: one episode, one verdict."""
+    lam: float = 0.95
+    """0 trusts the critic, 1 trusts the outcome."""
+    unit: Literal["span", "turn"] = "span"
+    """A step is an action span, or a turn: its rewards added, V at its first action, one number for all its actions."""
+    values: Literal["logged", "zero"] = "logged"
+    """The critic's values in the log, or 0 everywhere."""
+
+    scope: ClassVar[Scope] = "group"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The `values` column, unless they are to be 0."""
+        return ("values",) if self.values == "logged" else ()
+
+    def __post_init__(self) -> None:
+        """InputError names a parameter out of range."""
+        within("gae", "gamma", self.gamma, 0, 1)
+        within("gae", "lam", self.lam, 0, 1)
+        choice("gae", "unit", self.unit, ("span", "turn"))
+        choice("gae", "values", self.values, ("logged", "zero"))
+
+    def __call__(self, batch: Batch) -> Attribution:
+        """credit = advantage = A, unwhitened. InputError where no action has a value."""
+        values, bootstrap, missing = self._forecasts(batch)
+        args = (bootstrap, batch.span_offsets, self.gamma, self.lam)
+        if self.unit == "turn":
+            credit = kernels.gae_by_turn(batch.rewards, values, batch.action_mask, batch.turn, *args)
+        else:
+            credit = kernels.gae(batch.rewards, values, batch.action_mask, *args)
+        return Attribution(credit=credit, advantage=credit, notes=_notes(batch, missing, bootstrap))
+
+    def explain(self, batch: Batch, span: int) -> tuple[Term, ...]:
+        """One term a step from here on: its surprise delta, at the weight it arrives with."""
+        t = batch.trajectory_of(span)
+        values, bootstrap, _ = self._forecasts(batch)
+        if not has_credit(batch, span) or np.isnan(bootstrap[t]):
+            return ()
+        end = batch.span_offsets[t + 1]
+        starts = np.flatnonzero(self._steps(batch)[:end])
+        starts = starts[np.searchsorted(starts, span, side="right") - 1 :]
+        forecast = [*values[starts].tolist(), float(bootstrap[t])]
+        terms = []
+        for k, (start, stop) in enumerate(zip(starts, [*starts[1:], end], strict=True)):
+            spans = start + batch.action_mask[start:stop].nonzero()[0]
+            reward, weight = float(batch.rewards[spans].sum()), (self.gamma * self.lam) ** k
+            delta = reward + self.gamma * forecast[k + 1] - forecast[k]
+            name = f"reward {reward:g} + {self.gamma:g} x V {forecast[k + 1]:g} - V {forecast[k]:g}, weight {weight:g}"
+            terms.append(Term(name, weight * delta, tuple(spans.tolist())))
+        return tuple(terms)
+
+    def _steps(self, batch: Batch) -> BOOL:
+        """The spans whose V is read: every action, or the first of every turn."""
+        if self.unit == "span":
+            return batch.action_mask
+        return kernels.turn_starts(batch.action_mask, batch.turn, batch.span_offsets)
+
+    def _forecasts(self, batch: Batch) -> tuple[F64, F64, I64]:
+        """V before each span, V after the end (NaN where the trajectory cannot be scored), steps without a value."""
+        if self.values == "zero":
+            none = np.zeros(batch.n_trajectories)
+            return np.zeros(batch.n_spans), none, none.astype(np.int64)
+        if batch.action_mask.any() and np.isnan(batch.values[batch.action_mask]).all():
+            raise InputError(
+                "gae needs a critic's values and no action span has one: log `value` on the spans, or ask for "
+                "values=zero (V = 0 everywhere: with lam=1 that is reward-to-go)"
+            )
+        missing = kernels.count_missing(batch.values, self._steps(batch), batch.span_offsets)
+        return batch.values, np.where(missing > 0, np.nan, batch.bootstrap), missing
+
+
+def _notes(batch: Batch, missing: I64, bootstrap: F64) -> tuple[Note, ...]:
+    """One note a scored trajectory that lacks a value, before or after its end."""
+    notes = []
+    for t in np.flatnonzero(np.isnan(bootstrap) & ~np.isnan(batch.outcome)):
+        if missing[t]:
+            code, message = "missing-values", f"{missing[t]} of its steps have no logged value: not scored"
+        else:
+            code, message = "no-bootstrap", "cut off, and no value logged for what would have followed: not scored"
+        notes.append(Note(code=code, message=message, trajectory=batch.trajectory_ids[t]))
+    return tuple(notes)

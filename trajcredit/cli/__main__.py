@@ -1,0 +1,5 @@
+"""`python -m trajcredit.cli` is `trajcredit`."""
+
+from trajcredit.cli.root import main
+
+main()

@@ -1,0 +1,104 @@
+"""Options that commands share, and reading logs with them."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from trajcredit import settings
+from trajcredit.cli.terminal import say, watched
+from trajcredit.errors import InputError
+from trajcredit.settings import Settings
+
+if TYPE_CHECKING:
+    from trajcredit.model import Note
+    from trajcredit.service.stateless import Reading
+
+__all__ = ["Asked", "attributor", "finish", "logs", "read_logs", "tell", "trajectory"]
+
+Command = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which logs, and the project's settings with the flags laid over them."""
+
+    paths: tuple[str, ...]
+    format_name: str | None
+    settings: Settings
+
+
+FLAGS: dict[str, Callable[[Command], Command]] = {
+    "writes": click.option("--writes", multiple=True, metavar="TOOL", help="This tool changes state (repeatable)."),
+    "reads": click.option("--reads", multiple=True, metavar="TOOL", help="This tool only looks (repeatable)."),
+    "reward": click.option("--reward", metavar="SOURCE", help="verifier, human, reward_model or judge; first present."),
+    "group_by": click.option(
+        "--group-by", metavar="KEY", help="Fields that make a group, joined by +, e.g. task+step."
+    ),
+    "project": click.option("--project", metavar="NAME", help="Project of logs that name none."),
+}
+"""Flags that mean the same as the key of trajcredit.toml."""
+
+trajectory = click.option("--trajectory", metavar="ID", help="Only this trajectory.")
+
+
+def attributor(**how: Any) -> Callable[[Command], Command]:
+    """-a NAME[:key=value,...]."""
+    text = "Attributor (`trajcredit attributors` lists them); list values are joined by +."
+    return click.option("-a", "--attributor", metavar="NAME[:K=V,...]", show_default=True, help=text, **how)
+
+
+def logs(*flags: str) -> Callable[[Command], Command]:
+    """PATH..., --format and some of FLAGS; the command gets them as its first argument, an `Asked`."""
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def wrapped(paths: tuple[str, ...], format_name: str | None, **rest: Any) -> Any:
+            given = {name: rest.pop(name) for name in flags}
+            return command(Asked(paths, format_name, _laid_over(settings.find(paths), given)), **rest)
+
+        asking: Command = wrapped
+        for name in reversed(flags):
+            asking = FLAGS[name](asking)
+        asking = click.option("--format", "format_name", metavar="NAME", help="Log format; else recognised.")(asking)
+        return click.argument("paths", nargs=-1, required=True, metavar="PATH...")(asking)
+
+    return decorate
+
+
+def read_logs(asked: Asked) -> Reading:
+    """Every trajectory of the paths; what cannot be read is named on standard error, nothing readable is an error."""
+    from trajcredit.service import stateless
+
+    found = watched(stateless.records(asked.paths, asked.format_name), "reading")
+    reading = stateless.gather(found, asked.settings.project)
+    for error in reading.errors:
+        say(f"error: {error}")
+    if not reading:
+        raise InputError(f"nothing readable in {', '.join(asked.paths)}")
+    return reading
+
+
+def tell(notes: Iterable[tuple[str, Note, str]]) -> None:
+    """What was guessed or left out, one line a kind, on standard error."""
+    from trajcredit.service.notes import count_notes
+
+    for count in count_notes(notes):
+        say(f"note: {count}")
+
+
+def finish(reading: Reading) -> NoReturn:
+    """Exit 1 where some of the input failed, else 0."""
+    sys.exit(1 if reading.errors else 0)
+
+
+def _laid_over(found: Settings, given: Mapping[str, Any]) -> Settings:
+    """Flags win over the file; tools are added to the file's table."""
+    tools = settings.tool_table(given.get("writes", ()), given.get("reads", ()))
+    texts = {name: given[name] for name in ("reward", "group_by", "project") if given.get(name) is not None}
+    return replace(found, writes={**found.writes, **tools}, **texts)

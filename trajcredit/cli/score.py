@@ -1,0 +1,55 @@
+"""`trajcredit score`: credit of every span."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trajcredit.cli.options import Asked, attributor, finish, logs, read_logs, tell
+from trajcredit.cli.terminal import COMPILING, amount, binary_stdout, say, watched, working
+
+if TYPE_CHECKING:
+    from trajcredit.service.stateless import Credit
+
+__all__ = ["command"]
+
+
+@click.command("score")
+@logs("reward", "group_by", "writes", "reads", "project")
+@attributor(multiple=True, default=("dag",))
+@click.option("-o", "--out", metavar="FILE", help="Write to FILE.jsonl or FILE.parquet; else JSON lines to stdout.")
+def command(asked: Asked, attributor: tuple[str, ...], out: str | None) -> None:
+    """Credit of every span of your logs: one row a span and attributor.
+
+    PATH is a file, folder or glob, also .gz and .zst, or - for standard input.
+    """
+    from trajcredit.service import notes, plugins, stateless
+
+    choices = plugins.choose(attributor)
+    exporter = plugins.exporter_for(Path(out)) if out is not None else "jsonl"
+    reading = read_logs(asked)
+    tell(notes.of_reading(reading))
+    chosen = asked.settings
+    with working(COMPILING):
+        batch = stateless.batch(reading, chosen.reward, chosen.group_by, chosen.writes)
+    tell(notes.of_batch(batch))
+    scored = stateless.score(batch, choices)
+    if out is None:
+        plugins.exporter_named(exporter)(_told(scored), binary_stdout())
+    else:
+        rows = stateless.write(_told(watched(scored, "scoring", len(choices))), exporter, Path(out))
+        runs = amount(batch.n_trajectories, "trajectory", "trajectories")
+        say(f"{amount(rows, 'row')} of {runs} in {amount(len(batch.group_ids), 'group')}: {out}")
+    finish(reading)
+
+
+def _told(scored: Iterable[Credit]) -> Iterator[Credit]:
+    """Each credit, after its notes are told."""
+    from trajcredit.service import notes
+
+    for credit in scored:
+        tell(notes.of_credit(credit))
+        yield credit

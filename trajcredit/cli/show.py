@@ -1,0 +1,88 @@
+"""`trajcredit show`: the transcripts as read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from trajcredit.cli.options import Asked, finish, logs, read_logs, trajectory
+from trajcredit.cli.terminal import amount, binary_stdout, line, paragraph
+
+if TYPE_CHECKING:
+    from trajcredit.model import Reward, Span, Trajectory
+
+__all__ = ["command", "transcript"]
+
+
+@click.command("show")
+@logs()
+@trajectory
+@click.option("--json", "as_json", is_flag=True, help="Canonical trajectories, one JSON object a line.")
+def command(asked: Asked, trajectory: str | None, as_json: bool) -> None:
+    """The transcripts as they were read: every span with its kind and turn, and what the reader had to guess."""
+    from trajcredit.model import encode
+    from trajcredit.service import stateless
+
+    reading = read_logs(asked)
+    for found in stateless.only(reading, trajectory):
+        if as_json:
+            binary_stdout().write(encode(found) + b"\n")
+        else:
+            click.echo("\n".join(transcript(found)) + "\n")
+    finish(reading)
+
+
+def transcript(trajectory: Trajectory) -> Iterator[str]:
+    """One trajectory as text; whatever it holds, no character of it steers the terminal."""
+    t = trajectory
+    turns = 1 + max((span.turn for span in t.spans), default=-1)
+    yield f"trajectory {line(t.id)}: {amount(len(t.spans), 'span')}, {amount(turns, 'turn')}"
+    facts: dict[str, str | int | None] = {
+        "project": t.project,
+        "data set": t.dataset,
+        "task": t.task,
+        "role": t.role,
+        "group": t.group,
+        "trial": t.trial,
+        "step": t.step,
+        "policy": t.policy_version,
+        "ended": _end(t),
+    }
+    yield "  " + ", ".join(f"{key} {line(str(value))}" for key, value in facts.items() if value is not None)
+    if t.source is not None:
+        place = t.source.file or "?"
+        yield f"  read as {line(t.source.format)} from {line(place)}" + (f":{t.source.line}" if t.source.line else "")
+    yield "  " + ("; ".join(map(_reward, t.rewards)) or "no reward")
+    for note in t.report:
+        where = "" if note.span is None else f" (span {note.span})"
+        yield f"  report: {line(note.message)} [{line(note.code)}]{where}"
+    for index, span in enumerate(t.spans):
+        yield ""
+        yield from _span(index, span)
+
+
+def _span(index: int, span: Span) -> Iterator[str]:
+    from trajcredit.model import body
+
+    parts = [f"[{index}] turn {span.turn} {span.kind}", span.name, span.call_id, span.agent and f"agent {span.agent}"]
+    if span.result_of is not None:
+        parts.append(f"of span {span.result_of}")
+    parts += ["failed" if span.error else None, "written as text" if span.inferred else None]
+    yield line(" ".join(part for part in parts if part))
+    text = body(span)
+    if text:
+        yield paragraph(text, "    ")
+
+
+def _reward(reward: Reward) -> str:
+    where = "" if reward.span is None else f" on span {reward.span}"
+    at = "" if reward.at is None else f" at {line(reward.at)}"
+    return f"reward {reward.value!r} from {reward.source}{where}{at}"
+
+
+def _end(trajectory: Trajectory) -> str | None:
+    if trajectory.truncated:
+        return "truncated"
+    return "by itself" if trajectory.terminated else None

@@ -1,0 +1,151 @@
+"""Control edges: retries, bad findings that are acted on, effects a message reports, the request an answer is for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from trajcredit.graph.edges import EdgeList
+from trajcredit.graph.transcript import Call, Transcript
+from trajcredit.model import ACTION_KINDS, Span
+
+__all__ = ["context_edges", "control_edges", "turn_edges"]
+
+MOST_CLOSING = 16
+"""Effects that one message is looked at for: the latest."""
+_BAD = re.compile(
+    r"\b(?!0\b)\d+ (?:tests? )?(?:failed|failures?|errors?)\b"
+    r"|\b(?-i:FAIL(?:ED)?)\b|\bmismatch|\bviolation|\bnot (?:ok|valid|passing)\b",
+    re.IGNORECASE,
+)
+
+
+def turn_edges(transcript: Transcript, edges: EdgeList) -> None:
+    """Reasoning to the rest of its own turn; an assistant question to the user turn that answers it."""
+    spans = transcript.trajectory.spans
+    thoughts: list[int] = []
+    for i, span in enumerate(spans):
+        if thoughts and spans[thoughts[0]].turn != span.turn:
+            thoughts = []
+        if span.kind in ("assistant", "tool_call"):
+            for thought in thoughts:
+                edges.add(thought, i, "reasoning", 1.0)
+        elif span.kind == "reasoning":
+            thoughts.append(i)
+    for user, question in transcript.asks.items():
+        edges.add(question, user, "reply", 0.6)
+
+
+def control_edges(transcript: Transcript, edges: EdgeList, forms_of: Callable[[int], Iterable[int]]) -> None:
+    """Retries and findings call by call, then closing edges message by message; `forms_of`: values in a span."""
+    failures: dict[str, Call] = {}
+    finding: Call | None = None
+    for call in transcript.calls:
+        failure = failures.get(call.tool)
+        if failure is not None and failure.turn < call.turn:
+            if _alike(failure, call, forms_of):
+                edges.add(failure.result or failure.span, call.span, "retry", 0.3)
+            del failures[call.tool]
+        if call.is_effect and finding is not None and finding.turn < call.turn:
+            edges.add(finding.result or finding.span, call.span, "finding", 0.6)
+            finding = None
+        if call.failed:
+            failures[call.tool] = call
+        if call.act.does == "check" and call.result is not None:
+            text = transcript.trajectory.spans[call.result].text
+            finding = call if call.failed or _BAD.search(text) else None
+    _closing(transcript, edges, forms_of)
+    _request(transcript.trajectory.spans, edges)
+
+
+def _alike(failure: Call, call: Call, forms_of: Callable[[int], Iterable[int]]) -> bool:
+    if {name.form for name in failure.names} & {name.form for name in call.names}:
+        return True
+    before, now = set(forms_of(failure.span)), set(forms_of(call.span))
+    return len(before & now) >= 0.3 * max(1, len(before | now))
+
+
+def _closing(transcript: Transcript, edges: EdgeList, forms_of: Callable[[int], Iterable[int]]) -> None:
+    """A message depends on the effects it reports: latest first, each unless it is an ancestor of the message already.
+
+    Ancestors are kept as bit sets over the effects alone, so that a long transcript stays linear.
+    """
+    spans = transcript.trajectory.spans
+    effects = [call for call in transcript.calls if call.is_effect]
+    if not effects:
+        return
+    bit = {call.span: 1 << k for k, call in enumerate(effects)}
+    above: list[list[int]] = [[] for _ in spans]
+    for (child, parent), (weight, _) in edges.found.items():
+        if weight >= 0.25:
+            above[child].append(parent)
+    reached: list[int] = []
+    before = 0
+    for i, span in enumerate(spans):
+        known = 0
+        for parent in above[i]:
+            known |= reached[parent] | bit.get(parent, 0)
+        if span.kind == "assistant" and not _goes_on(spans, i):
+            for effect in _latest(effects, before & ~known, MOST_CLOSING):
+                new = effect.turn < span.turn and not bit[effect.span] & known
+                if new and _reports(transcript, i, effect, forms_of):
+                    edges.add(effect.span, i, "closing", 0.5)
+                    known |= reached[effect.span] | bit[effect.span]
+        reached.append(known)
+        before |= bit.get(i, 0)
+
+
+def _latest(effects: list[Call], chosen: int, most: int) -> Iterator[Call]:
+    """The effects whose bits are set, latest first, at most so many."""
+    while chosen and most:
+        k = chosen.bit_length() - 1
+        yield effects[k]
+        chosen ^= 1 << k
+        most -= 1
+
+
+def _goes_on(spans: list[Span], i: int) -> bool:
+    """Whether the text is a preamble: the same turn calls a tool after it."""
+    return any(s.kind == "tool_call" for s in spans[i + 1 : i + 40] if s.turn == spans[i].turn)
+
+
+def _reports(transcript: Transcript, message: int, effect: Call, forms_of: Callable[[int], Iterable[int]]) -> bool:
+    """With one user turn every effect is reported; with several, those of this turn that the message names."""
+    if transcript.rounds[-1] <= 1:
+        return True
+    if effect.round != transcript.rounds[message]:
+        return False
+    text = transcript.trajectory.spans[message].text.lower()
+    if any(stem in text for stem in _stems(effect.tool)):
+        return True
+    return bool(set(forms_of(effect.span)) & set(forms_of(message)))
+
+
+def _stems(tool: str) -> list[str]:
+    """The nouns of a tool's name, cut to the stem that its inflections share."""
+    return [word[: max(4, len(word) - 2)] for word in re.findall(r"[a-z]+", tool.lower()) if len(word) >= 4]
+
+
+def _request(spans: list[Span], edges: EdgeList) -> None:
+    """The last user message to the final answer."""
+    answer = next((i for i in range(len(spans) - 1, -1, -1) if spans[i].kind in ACTION_KINDS), None)
+    if answer is None or spans[answer].kind != "assistant":
+        return
+    asked = next((i for i in range(answer - 1, -1, -1) if spans[i].kind == "user"), None)
+    if asked is not None:
+        edges.add(asked, answer, "request", 0.5)
+
+
+def context_edges(transcript: Transcript, edges: EdgeList) -> None:
+    """A light edge from the last observation to every action that nothing else explains."""
+    explained = {child for child, _ in edges.found}
+    seen = last = -1
+    turn = -2
+    for i, span in enumerate(transcript.trajectory.spans):
+        if span.turn != turn:
+            seen, turn = last, span.turn
+        if span.kind in ACTION_KINDS:
+            if i not in explained and seen >= 0:
+                edges.add(seen, i, "context", 0.2)
+        elif span.kind in ("user", "tool_result"):
+            last = i

@@ -1,0 +1,162 @@
+"""What a call does to the world: reads it, changes it, or sets up the session later calls run in.
+
+The declaration decides, then the project's settings, then the verb of the tool's name, of its description, of the
+command it is given, and last a short acknowledgement in place of an answer. Which of them decided is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from trajcredit.model import Tool
+
+__all__ = ["BUILDS", "OVERWRITES", "PUBLISHES", "RUNS", "STORES", "Act", "acknowledges", "act_of", "first_word"]
+
+EFFECTS = frozenset(
+    """abort accept ack acknowledge add alter annotate append apply approve archive assign attach authorize ban block
+    book buy cancel change charge checkout chmod chown claim clear clone close comment commit complete confirm copy cp
+    create deactivate decline delete deploy deposit destroy disable dismiss dispatch drain drop edit email enable
+    enqueue enroll escalate exchange expire file fill fix flag forward freeze grant hold import increment init initiate
+    insert install invite issue kill label lock mail make mark merge migrate mkdir modify move mv notify order
+    overwrite page patch pause pay pin place post promote publish purchase push put rebook record redeem refund
+    register reject release remove rename reopen replace reply reschedule reserve reset resolve restart restore resume
+    retry return revert revoke rm rollback save scale schedule sell send share ship sign stash stop store strike submit
+    subscribe suspend swap tag terminate ticket toggle touch transfer trigger truncate undo uninstall unlink unlock
+    unsubscribe untag update upgrade upload upsert void withdraw write""".split()
+)
+READS = frozenset(
+    """analyse analyze ask assess awk browse calc calculate calculator cat classify compare compute convert count
+    cursor describe detect df diff display dir download du echo estimate evaluate examine explain explore export extract
+    fetch filter find finish forecast get glob goto grep head help history identify info inspect introspect inventory
+    list locate logs lookup look ls map match measure monitor navigate open parse peek ping plan predict preview
+    print profile ps pwd query quote rank read recall recommend render report research resolve-path respond retrieve
+    review rg scan scroll search see show sort stat stats status summarise summarize tail think top trace track
+    translate tree view wait watch wc weather where which whoami""".split()
+)
+SETTERS = frozenset("set use switch begin login logon connect activate".split())
+SESSION_OPENERS = frozenset("open start load select enter join choose".split())
+SESSION_NOUNS = frozenset(
+    """session profile workspace context environment env account database project cluster namespace branch mode user
+    tenant region connection""".split()
+)
+CHECKS = frozenset("check test tests pytest verify validate lint".split())
+RUNS = frozenset("run exec execute eval python python3 node bash sh".split())
+OVERWRITES = frozenset("write create save put run".split())
+STORES = frozenset("write create save put store export upload".split())
+PUBLISHES = frozenset("commit submit push publish deploy".split())
+NOUNS_TOO = frozenset("archive email file label mail order page record report tag ticket comment import log".split())
+LOOKUPS = frozenset("search lookup query fetch get list read view find".split())
+"""archive_search looks up: a last word of these wins over a first word that is a noun as well."""
+BUILDS = frozenset("build compile make lint format npm cargo tsc ruff mypy".split())
+GENERIC = frozenset("run exec execute call invoke perform do make use tool function command shell bash".split())
+"""Verbs of a description that say nothing about what is run."""
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_ACKNOWLEDGES = re.compile(
+    r"""^\W*(?:ok|okay|done|success(?:fully)?|saved|sent|created|updated|deleted|removed|written|applied|accepted
+    |confirmed|cancelled|canceled|booked|shipped|paid|queued|scheduled|submitted|registered|added|set|stored|changed
+    |acknowledged|complete[d]?)\b
+    |["'](?:ok|success|succeeded|written|created|updated|deleted|sent|saved|done|applied|accepted|active|confirmed)["']
+    \s*:\s*(?:true|1\b)
+    |["'](?:status|state)["']\s*:\s*["'](?:ok|success|done|created|updated|deleted|sent|saved|captured|applied|accepted
+    |confirmed|cancelled|canceled|queued|scheduled|submitted|complete[d]?)["']
+    |\b(?:rolled\ back|restarted|created|updated|deleted|saved|written|submitted|sent)\W*$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+SHORT = 120
+"""Characters an acknowledgement may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What one call does: `read`, `check`, `effect` or `setter`; the verb that says so; what told (`write_basis`)."""
+
+    does: str
+    verb: str
+    basis: str
+    in_command: bool = False
+
+
+def act_of(name: str, tool: Tool | None, command: str, writes: Mapping[str, bool]) -> Act | None:
+    """What a call of this tool with this command line does; None when only the reply can tell."""
+    word = first_word(name)
+    if tool is not None and tool.writes is not None:
+        return Act(_declared(tool.writes, name), word, "declared")
+    if name in writes:
+        return Act(_declared(writes[name], name), word, "settings")
+    return _by_words(name, (tool.description or "") if tool is not None else "", command[:160])
+
+
+def acknowledges(reply: str) -> bool:
+    """Whether a reply is a short acknowledgement and no answer."""
+    return len(reply) <= SHORT and _ACKNOWLEDGES.search(reply) is not None
+
+
+@lru_cache(maxsize=4096)
+def first_word(name: str) -> str:
+    """The first word of a tool name in lower case, "re" before a known verb taken off (rebook is book)."""
+    words = [w.lower() for w in _WORDS.findall(name)]
+    return words[0] if words else ""
+
+
+def _declared(writes: bool, name: str) -> str:
+    if not writes:
+        return "read"
+    return "setter" if _class_of(tuple(w.lower() for w in _WORDS.findall(name))) == "setter" else "effect"
+
+
+@lru_cache(maxsize=65536)
+def _by_words(name: str, description: str, command: str) -> Act | None:
+    words = tuple(w.lower() for w in _WORDS.findall(name))
+    does = _class_of(words)
+    if does is not None:
+        return Act(does, words[0], "verb")
+    described = tuple(w.lower() for w in _WORDS.findall(description)[:6])
+    if described and described[0] not in GENERIC:
+        does = _class_of(described)
+        if does is not None:
+            return Act(does, described[0], "description")
+    command_words = _command_words(command)
+    for k, word in enumerate(command_words):
+        does = _class_of(command_words[k:])
+        if does is not None:
+            return Act(does, word, "command", True)
+    return None
+
+
+def _class_of(words: tuple[str, ...]) -> str | None:
+    """Class of a phrase by its first word, which may need a noun that follows it."""
+    if not words:
+        return None
+    verb, rest = words[0], words[1:]
+    if verb in NOUNS_TOO and rest and rest[-1] in LOOKUPS:
+        return "read"
+    if verb not in EFFECTS and verb not in READS and verb.startswith("re") and len(verb) > 4:
+        verb = verb[2:]
+    if verb in SETTERS:
+        return "setter"
+    if verb in SESSION_OPENERS and any(noun in SESSION_NOUNS for noun in rest):
+        return "setter"
+    if verb in RUNS and rest:
+        return "check" if rest[0] in CHECKS else "effect"
+    if verb in EFFECTS:
+        return "effect"
+    if verb in CHECKS:
+        return "check"
+    return "read" if verb in READS else None
+
+
+def _command_words(command: str) -> tuple[str, ...]:
+    """The first words of a command line that can be verbs: after any "cd X &&", no options, paths or values."""
+    line = command.split("\n", 1)[0]
+    if line.startswith("cd ") and "&&" in line:
+        line = line.split("&&", 1)[1]
+    words: list[str] = []
+    for part in line.split()[:6]:
+        if part.startswith("-") or "/" in part or "=" in part:
+            continue
+        words.extend(w.lower() for w in _WORDS.findall(part)[:1])
+    return tuple(words[:4])

@@ -1,0 +1,62 @@
+"""Whether a tool result reports a failure. The log's own flag wins; this is for logs that have none."""
+
+from __future__ import annotations
+
+import re
+
+from trajcredit.model import Span
+
+__all__ = ["failed"]
+
+_START = re.compile(
+    r"""[\s\["'(<]*(?:tool\s+|http\s+|api\s+|runtime\s+|syntax\s+|validation\s+)?
+    (?:error|exception|traceback|fatal|failed\b|failure|denied|unauthori[sz]ed|forbidden|invalid|cannot\b|can't\b
+    |could\ not\b|couldn't\b|unable\ to\b|timed?\ ?out|no\ such\b|not\ found\b|permission\ denied|command\ not\ found
+    |unknown\ (?:command|tool|function)|service\ (?:temporarily\ )?unavailable|rate\ limit|too\ many\ requests
+    |(?:http|status)(?:/\d\.\d)?[\s:]*(?:code\s*)?[45]\d\d\b|usage:
+    |[45]\d\d[\s:,-]+(?:bad\ (?:request|gateway)|unauthori[sz]ed|forbidden|not\ found|method\ not|conflict|gone
+    |unprocessable|too\ many|internal\ server|not\ implemented|service\ unavailable|gateway\ time))""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What failures start with: the word itself, or an HTTP status of 400 or more."""
+_FIELDS = re.compile(
+    r"""["'](?:error|errors|exception|error_message)["']\s*:(?!\s*(?:null\b|none\b|false\b|""|''|\[\]|\{\}|0\b))
+    |["'](?:ok|success|succeeded)["']\s*:\s*(?:false|0\b)
+    |["'](?:status|state|result)["']\s*:\s*["'](?:error|failed|failure|denied|rejected|timeout)["']
+    |["'](?:exit_?code|return_?code)["']\s*:\s*(?!0\b)-?\d""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ANYWHERE = re.compile(
+    r"""Traceback\ \(most\ recent\ call\ last\)
+    |\bexit(?:ed)?\ (?:with\ )?(?:code|status)[:\ ]+(?!0\b)-?\d
+    |^(?:[\w./-]+:\ )?(?:line\ \d+:\ )?[\w./ -]{0,80}:\ (?:command\ not\ found|No\ such\ file|Permission\ denied)
+    |introduced\ (?:new\ )?syntax\ error|^\w*(?:Error|Exception):\ """,
+    re.MULTILINE | re.VERBOSE,
+)
+HEAD, TAIL = 300, 300
+
+
+def failed(span: Span) -> bool:
+    """Whether a result says that its call failed: the flag where the log has one, else how its text starts and ends."""
+    if span.error is not None:
+        return span.error
+    head = span.text[:HEAD]
+    if _START.match(head):
+        return True
+    if head[:1] in ("{", "[") and _may_tell(head) and _FIELDS.search(head):
+        return True
+    return _found(head) or (len(span.text) > HEAD and _found(span.text[-TAIL:]))
+
+
+# Most results hold none of these words, and a substring test costs a hundredth of a pattern: they are asked first.
+
+
+def _may_tell(text: str) -> bool:
+    told = "rror" in text or "ucce" in text or '"ok' in text or "code" in text or "xception" in text
+    return told or "ailed" in text or "ailure" in text or "enied" in text or "ejected" in text or "imeout" in text
+
+
+def _found(text: str) -> bool:
+    said = "rror" in text or "xit" in text or "raceback" in text or "xception" in text
+    told = said or "not found" in text or "o such" in text or "denied" in text
+    return told and _ANYWHERE.search(text) is not None

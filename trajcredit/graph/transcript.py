@@ -1,0 +1,130 @@
+"""One trajectory as the state and control rules see it: its calls with what they do, name and came to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from trajcredit.graph.effects import Act, acknowledges, act_of
+from trajcredit.graph.variables import Variables, variables_of
+from trajcredit.model import Span, Trajectory, body
+
+__all__ = ["Call", "Resource", "Transcript", "read_calls"]
+
+COMMAND_KEYS = ("command", "cmd", "args", "script", "code", "input")
+CODE_KEYS = ("code", "script", "source", "python", "program")
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """Something a call names: the number of its normal form, the token, whether it is a whole argument."""
+
+    form: int
+    token: int
+    whole: bool
+
+
+@dataclass(slots=True)
+class Call:
+    """One tool call on its way through the rules."""
+
+    span: int
+    turn: int
+    round: int
+    """User turns before it."""
+    tool: str
+    act: Act
+    names: list[Resource]
+    length: int
+    """Characters of its arguments."""
+    result: int | None = None
+    failed: bool = False
+    consumed: bool = False
+    """A later span uses a value of its result."""
+
+    from_user: bool = False
+    """It uses a value that a user turn gave."""
+    code: Variables | None = None
+    """The variables of its code, where it runs Python."""
+
+    @property
+    def is_effect(self) -> bool:
+        """It changed something (a setter included) and did not fail."""
+        return self.act.does in ("effect", "setter") and not self.failed
+
+
+@dataclass(slots=True)
+class Transcript:
+    """A trajectory's spans in order, its calls, and which call each span is or answers."""
+
+    trajectory: Trajectory
+    calls: list[Call]
+    by_span: dict[int, Call] = field(default_factory=dict)
+    """Calls by their own span and by the span of their result."""
+    rounds: list[int] = field(default_factory=list)
+    """User turns up to and including each span."""
+    asks: dict[int, int] = field(default_factory=dict)
+    """User turn -> the assistant text before it, where that asks a question."""
+
+
+def read_calls(
+    trajectory: Trajectory, named: list[list[Resource]], failed: list[bool], writes: Mapping[str, bool]
+) -> Transcript:
+    """The calls of a trajectory. `named`: resources by span; `failed`: by span, of results; `writes`: settings."""
+    tools = {tool.name: tool for tool in trajectory.tools}
+    out = Transcript(trajectory, [])
+    rounds, said = 0, -1
+    for i, span in enumerate(trajectory.spans):
+        if span.kind == "user":
+            rounds += 1
+            if said >= 0 and "?" in trajectory.spans[said].text[-400:]:
+                out.asks[i] = said
+            said = -1
+        elif span.kind == "assistant":
+            said = i
+        elif span.kind == "tool_call":
+            said = -1
+            name = span.name or ""
+            act = act_of(name, tools.get(name), _command(span), writes)
+            known = act or Act("unknown", "", "")
+            call = Call(i, span.turn, rounds, name, known, named[i], len(body(span)))
+            call.code = variables_of(_code(span))
+            out.calls.append(call)
+            out.by_span[i] = call
+        elif span.kind == "tool_result" and span.result_of is not None:
+            call = out.by_span[span.result_of]
+            call.result, call.failed = i, failed[i]
+            out.by_span[i] = call
+        out.rounds.append(rounds)
+    _judge_by_replies(out.calls, trajectory)
+    return out
+
+
+def _judge_by_replies(calls: list[Call], trajectory: Trajectory) -> None:
+    """Tools that no word classifies change something if most of their replies are mere acknowledgements."""
+    replies: dict[str, list[int]] = {}
+    unknown = [call for call in calls if call.act.does == "unknown"]
+    for call in unknown:
+        if call.result is not None and not call.failed:
+            told = replies.setdefault(call.tool, [0, 0])
+            told[0] += acknowledges(trajectory.spans[call.result].text)
+            told[1] += 1
+    for call in unknown:
+        short, answered = replies.get(call.tool, (0, 0))
+        call.act = Act("effect", "", "acknowledgement") if 2 * short > answered else Act("read", "", "")
+
+
+def _command(span: Span) -> str:
+    """The argument that is a command line: the one under a telling key, or arguments that are plain text."""
+    arguments = span.arguments
+    if isinstance(arguments, dict):
+        told = next((arguments[key] for key in COMMAND_KEYS if key in arguments), None)
+        return told if isinstance(told, str) else ""
+    return (span.arguments_raw or "") if arguments is None else ""
+
+
+def _code(span: Span) -> str:
+    """The argument that is program text."""
+    arguments = span.arguments if isinstance(span.arguments, dict) else {}
+    told = next((arguments[key] for key in CODE_KEYS if key in arguments), None)
+    return told if isinstance(told, str) else ""

@@ -1,0 +1,194 @@
+"""The values of many transcripts, in one pass of the kernels: value edges, resources, and the tokens behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import msgspec
+import numpy as np
+
+from trajcredit.arrays import BOOL, F64, I32, I64, U8, offsets_of
+from trajcredit.graph.text import TextBuffer, collect
+from trajcredit.graph.transcript import Resource
+from trajcredit.kernels import carriers, forms, match, resources, scan, walk, words
+from trajcredit.model import Trajectory, body
+
+__all__ = ["RULE_NAMES", "Values", "find_values"]
+
+RULE_NAMES = ("value", "echo", "neighbour", "whole_result", "field_sum", "minted_id")
+"""evidence.RULES of the rule numbers that kernels.match writes."""
+ROLES = {
+    "system": carriers.SYSTEM,
+    "user": carriers.USER,
+    "tool_result": carriers.RESULT,
+    "tool_call": carriers.CALLS,
+    "assistant": carriers.SAYS,
+    "reasoning": carriers.REASONS,
+    "meta": carriers.SYSTEM,
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """What the kernels found in S spans of T trajectories.
+
+    span_offsets    i64[T+1]  spans of trajectory t; every other span number here counts through all T
+    edges           i32[E, 6] match.CHILD, PARENT, RULE, WEIGHT (ten-thousandths), MATCH_LO, MATCH_HI; by child
+    edge_offsets    i64[S+1]  edges into span i
+    matches         i32[M, 2] child token, parent token
+    floors          f64[T]    bits a value edge needed
+    resource_offsets i64[S+1]; named i32[R, 2]  token, 1 where a whole argument
+    tokens          i32[K, 7] scan's columns; token_offsets i64[texts+1]; text_of i64[S]: the text of each span
+    """
+
+    span_offsets: I64
+    edges: I32
+    edge_offsets: I64
+    matches: I32
+    floors: F64
+    resource_offsets: I64
+    named: I32
+    tokens: I32
+    token_offsets: I64
+    text_of: I64
+    texts: TextBuffer
+
+    def ranges(self, matches: I64) -> I64:
+        """Matches i64[M, 4] (child span, child token, parent span, parent token) as character ranges of the bodies."""
+        out = np.empty_like(matches)
+        for span, token, at in ((0, 1, 0), (2, 3, 2)):
+            text = self.text_of[matches[:, span]]
+            bounds = self.tokens[matches[:, token]][:, [scan.START, scan.END]] - self.texts.offsets[text][:, None]
+            for row in np.flatnonzero(np.isin(text, list(self.texts.moved))).tolist():
+                bounds[row] = self.texts.moved[int(text[row])][bounds[row]]
+            out[:, at : at + 2] = bounds
+        return out
+
+    def resources(self) -> list[list[Resource]]:
+        """What every span names."""
+        named = zip(self.tokens[self.named[:, 0], scan.FORM].tolist(), self.named.tolist(), strict=True)
+        found = [Resource(form, token, whole == 1) for form, (token, whole) in named]
+        return [found[a:b] for a, b in pairwise(self.resource_offsets.tolist())]
+
+    def text_at(self, token: int) -> str:
+        """A token as its normal text."""
+        start, end = self.tokens[token, scan.START], self.tokens[token, scan.END]
+        return bytes(self.texts.data[start:end]).decode("utf-8", "replace").replace("\x01", "")
+
+    def forms_of(self, first: int, span: int) -> list[int]:
+        """Normal forms in a span, counted from `first`; no JSON keys."""
+        text = int(self.text_of[first + span])
+        rows = self.tokens[self.token_offsets[text] : self.token_offsets[text + 1]]
+        telling = (rows[:, scan.FLAGS] & words.KEY == 0) & (rows[:, scan.FORM] >= 0)
+        forms_: list[int] = rows[telling, scan.FORM].tolist()
+        return forms_
+
+
+def find_values(trajectories: Sequence[Trajectory], failed: BOOL) -> Values:
+    """Scan every distinct text once, then walk the transcripts. `failed` bool[S]: results that report a failure."""
+    spans = [span for t in trajectories for span in t.spans]
+    span_offsets = offsets_of(len(t.spans) for t in trajectories)
+    number: dict[str, int] = {}
+    text_of = np.array([number.setdefault(body(span), len(number)) for span in spans], dtype=np.int64)
+    declared = np.array([_declarations(t, number) for t in trajectories], dtype=np.int64)
+    texts = collect(list(number))
+    tokens, token_offsets, table = _scan(texts)
+    table_of_spans = _span_matrix(trajectories, text_of, failed, span_offsets)
+    edges, matches, floors = _walk(texts.data, span_offsets, declared, table_of_spans, tokens, token_offsets, table)
+    resource_offsets, named = _resources(texts.data, table_of_spans, tokens, token_offsets)
+    return Values(
+        span_offsets=span_offsets,
+        edges=edges,
+        edge_offsets=np.searchsorted(edges[:, match.CHILD], np.arange(len(spans) + 1)),
+        matches=matches,
+        floors=floors,
+        resource_offsets=resource_offsets,
+        named=named,
+        tokens=tokens,
+        token_offsets=token_offsets,
+        text_of=text_of,
+        texts=texts,
+    )
+
+
+def _declarations(trajectory: Trajectory, number: dict[str, int]) -> int:
+    """The text number of a trajectory's tool declarations; -1 where it has none."""
+    if not trajectory.tools:
+        return -1
+    return number.setdefault(msgspec.json.encode(trajectory.tools).decode(), len(number))
+
+
+def _scan(texts: TextBuffer) -> tuple[I32, I64, tuple[I32, I64, U8]]:
+    """Tokens of every text, interned; the table is kept, since a derived number is looked up in it later."""
+    tokens = np.empty(((len(texts.data) + 1) // 2 + 1, scan.COLUMNS), dtype=np.int32)
+    token_offsets = np.zeros(len(texts.offsets), dtype=np.int64)
+    n_tokens = scan.scan(texts.data, texts.offsets, tokens, token_offsets)
+    tokens = tokens[:n_tokens]
+    arena = np.empty(3 * len(texts.data) + 16, dtype=np.uint8)
+    most = 1024 + n_tokens // 16
+    while True:
+        slots = np.zeros(1 << (2 * most).bit_length(), dtype=np.int32)
+        table = np.zeros((most, 3), dtype=np.int64)
+        n_forms = forms.intern(texts.data, tokens, n_tokens, slots, table, arena)
+        if n_forms >= 0:
+            return tokens, token_offsets, (slots, table[:n_forms], arena)
+        most *= 4
+
+
+def _span_matrix(trajectories: Sequence[Trajectory], text_of: I64, failed: BOOL, span_offsets: I64) -> I32:
+    """The span columns the kernels read (carriers.ROLE and so on)."""
+    spans = [span for t in trajectories for span in t.spans]
+    first = np.repeat(span_offsets[:-1], np.diff(span_offsets))
+    call = np.array([-1 if span.result_of is None else span.result_of for span in spans], dtype=np.int64)
+    answers = call >= 0
+    call[answers] += first[answers]
+    tools: dict[str | None, int] = {}
+    tool = np.array([tools.setdefault(span.name, len(tools)) for span in spans], dtype=np.int64)
+    tool[answers] = tool[call[answers]]
+    role = np.array([ROLES[span.kind] for span in spans], dtype=np.int64)
+    asked = np.concatenate([[0], np.cumsum(role == carriers.USER)])
+    matrix = np.empty((len(spans), carriers.N_SPAN_COLUMNS), dtype=np.int32)
+    matrix[:, carriers.ROLE] = role
+    matrix[:, carriers.TEXT] = text_of
+    matrix[:, carriers.TURN] = [span.turn for span in spans]
+    matrix[:, carriers.FAILED] = failed
+    matrix[:, carriers.CALL] = call
+    matrix[:, carriers.TOOL] = tool
+    matrix[:, carriers.ROUND] = asked[1:] - asked[first]
+    return matrix
+
+
+def _walk(
+    text: U8, span_offsets: I64, declared: I64, spans: I32, tokens: I32, token_offsets: I64, table: tuple[I32, I64, U8]
+) -> tuple[I32, I32, F64]:
+    """Value edges ordered by child, their matches, and the floor of every trajectory."""
+    per_text = np.diff(token_offsets)
+    acts = np.isin(spans[:, carriers.ROLE], (carriers.CALLS, carriers.SAYS, carriers.REASONS))
+    most_tokens = int(per_text[spans[acts, carriers.TEXT]].max(initial=0))
+    most = 16 * len(spans) + 32 * most_tokens + 1024
+    floors = np.zeros(len(span_offsets) - 1)
+    while True:
+        edges = np.empty((most, 6), dtype=np.int32)
+        matches = np.empty((2 * most, 2), dtype=np.int32)
+        n_edges, n_matches = walk.walk(
+            text, span_offsets, declared, spans, tokens, token_offsets, *table, most_tokens, edges, matches, floors
+        )
+        if n_edges >= 0:
+            break
+        most *= 4
+    edges = edges[:n_edges]
+    return edges[np.argsort(edges[:, match.CHILD], kind="stable")], matches[:n_matches], floors
+
+
+def _resources(text: U8, spans: I32, tokens: I32, token_offsets: I64) -> tuple[I64, I32]:
+    """Resources of every call: offsets by span, and (token, whole) rows."""
+    offsets = np.zeros(len(spans) + 1, dtype=np.int64)
+    most = 4 * len(spans) + 1024
+    while True:
+        found = np.empty((most, 2), dtype=np.int32)
+        n = resources.resources(text, spans, tokens, token_offsets, offsets, found)
+        if n >= 0:
+            return offsets, found[:n]
+        most *= 4

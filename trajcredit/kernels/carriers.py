@@ -1,0 +1,184 @@
+"""What is known about every value of one transcript while its spans are walked in order: who said it first, who showed
+it since, how common it is."""
+
+from __future__ import annotations
+
+from trajcredit.arrays import I32, I64
+from trajcredit.kernels import words as w
+from trajcredit.kernels.jit import jit
+from trajcredit.kernels.scan import BITS, END, FLAGS, FORM, START
+
+# Columns of the span matrix i32[spans, 7]
+ROLE, TEXT, TURN, FAILED, CALL, TOOL, ROUND = range(7)
+"""CALL: of a result, its call or -1. ROUND: how many user turns came before, the own one included."""
+N_SPAN_COLUMNS = 7
+# Roles
+NOBODY, SYSTEM, USER, RESULT, CALLS, SAYS, REASONS = range(7)
+
+# Columns of the value matrix i32[forms, 25]
+STAMP = 0  # transcript + 1 the row is valid for
+ORIGIN = 1  # who said it first
+HOLDERS = 2  # user turns and results that hold it
+HOLDER = 3  # the last span counted in HOLDERS, or the child whose tokens are being gathered
+LOWER = 4  # it stands in lower case as plain text
+DECLARED = 5  # it stands in the tool declarations
+ALONE_AT = 6  # last result that is this number and nothing else, + 1
+CARRIED = 7  # how many spans carried it
+TOPIC = 8  # a call of the agent named it
+SPAN_AT = 9  # 8 columns: the first four carriers and the latest four
+TOKEN_AT = 17  # 8 columns: the token in each
+N_VALUE_COLUMNS = 25
+KEPT = 8
+# Columns of a pick: a value of a child and where it can come from
+TOKEN, WORTH, SOURCES, CHOICE, SOURCE, SOURCE_TOKEN = 0, 1, 2, 3, 4, 12
+N_PICK_COLUMNS = 20
+# Origins
+UNSEEN, AGENT, SYSTEM_TEXT, SHOWN_FIRST = range(4)
+
+
+@jit
+def fresh(values: I32, form: int, stamp: int) -> None:
+    """Clear the row of a form that was last used in another transcript."""
+    if values[form, STAMP] != stamp:
+        values[form, :SPAN_AT] = 0
+        values[form, STAMP] = stamp
+        values[form, HOLDER] = -1
+
+
+@jit
+def survey(
+    first: int, last: int, stamp: int, declared: int, spans: I32, tokens: I32, token_offsets: I64, values: I32
+) -> tuple[int, int]:
+    """Look over one transcript before walking it: how many observations it has, how many distinct values they carry.
+
+    Fills HOLDERS, LOWER and DECLARED; `declared` is the text of the tool declarations, -1 where there are none.
+    """
+    observations = distinct = 0
+    for i in range(first, last):
+        role = spans[i, ROLE]
+        observes = role == USER or role == RESULT
+        observations += 1 if observes else 0
+        text = spans[i, TEXT]
+        for k in range(token_offsets[text], token_offsets[text + 1]):
+            form = tokens[k, FORM]
+            if form < 0:
+                continue
+            fresh(values, form, stamp)
+            flags = tokens[k, FLAGS]
+            if flags & w.PLAIN and not flags & (w.SHOWN | w.KEY | w.PART):
+                values[form, LOWER] = 1
+            if not observes or values[form, HOLDER] == i:
+                continue
+            values[form, HOLDER] = i
+            values[form, HOLDERS] += 1
+            distinct += 1 if values[form, HOLDERS] == 1 and tokens[k, BITS] > 0 else 0
+    if declared >= 0:
+        for k in range(token_offsets[declared], token_offsets[declared + 1]):
+            form = tokens[k, FORM]
+            if form >= 0:
+                fresh(values, form, stamp)
+                values[form, DECLARED] = 1
+    return observations, distinct
+
+
+@jit
+def own(span: int, agent: int, spans: I32, tokens: I32, token_offsets: I64, values: I32) -> None:
+    """The agent (or the system text) wrote these values: what nobody showed before is its own."""
+    text = spans[span, TEXT]
+    for k in range(token_offsets[text], token_offsets[text + 1]):
+        form = tokens[k, FORM]
+        if form < 0 or tokens[k, FLAGS] & w.KEY:
+            continue
+        if values[form, ORIGIN] == UNSEEN:
+            values[form, ORIGIN] = agent
+        if spans[span, ROLE] == CALLS:
+            values[form, TOPIC] = 1
+
+
+@jit
+def carry(span: int, spans: I32, tokens: I32, token_offsets: I64, values: I32, asked: I32) -> None:
+    """A user turn or result shows these values. What the result's own call asked for is an echo and carries nothing."""
+    call = spans[span, CALL]
+    if spans[span, ROLE] == RESULT and call >= 0:
+        text = spans[call, TEXT]
+        for k in range(token_offsets[text], token_offsets[text + 1]):
+            if tokens[k, FORM] >= 0 and not tokens[k, FLAGS] & w.KEY:
+                asked[tokens[k, FORM]] = span
+    text = spans[span, TEXT]
+    for k in range(token_offsets[text], token_offsets[text + 1]):
+        form = tokens[k, FORM]
+        if form < 0 or asked[form] == span:
+            continue
+        if values[form, ORIGIN] == UNSEEN:
+            values[form, ORIGIN] = SHOWN_FIRST
+        if tokens[k, FLAGS] & w.ALONE and tokens[k, FLAGS] & w.NUMBER:
+            values[form, ALONE_AT] = span + 1
+        add_carrier(span, k, form, tokens, values)
+
+
+@jit
+def add_carrier(span: int, token: int, form: int, tokens: I32, values: I32) -> None:
+    """Remember that a span shows a form; within one span a whole token is better than a piece of one."""
+    n = values[form, CARRIED]
+    if n > 0:
+        latest = slot_of(n - 1)
+        if values[form, SPAN_AT + latest] == span:
+            known = tokens[values[form, TOKEN_AT + latest], FLAGS]
+            better = known & w.PART and not tokens[token, FLAGS] & w.PART
+            if better or (tokens[token, FLAGS] & w.SHOWN and not known & (w.SHOWN | w.PART)):
+                values[form, TOKEN_AT + latest] = token
+            return
+    slot = slot_of(n)
+    values[form, SPAN_AT + slot] = span
+    values[form, TOKEN_AT + slot] = token
+    values[form, CARRIED] = n + 1
+
+
+@jit
+def slot_of(n: int) -> int:
+    """Where the n-th carrier is kept: the first four stay, later ones take turns in the other four."""
+    return n if n < KEPT // 2 else KEPT // 2 + n % (KEPT // 2)
+
+
+@jit
+def is_short(token: int, tokens: I32) -> bool:
+    """A word so short that another case makes it another word: MIA the airport, Mia the passenger."""
+    return tokens[token, END] - tokens[token, START] <= 4
+
+
+@jit
+def candidates(child: int, token: int, spans: I32, tokens: I32, values: I32, pick: I32) -> int:
+    """Fill the sources that a child's token can have, oldest first, and the token in each; how many, at most KEPT.
+
+    Not a result of the child's own turn; a failed result only where no other shows the value; not two pieces of
+    different compounds, save of paths; a plain word only where it was shown as a value and is used in a call.
+    """
+    form, flags = tokens[token, FORM], tokens[token, FLAGS]
+    carried = values[form, CARRIED]
+    n = failed = 0
+    half = KEPT // 2
+    for k in range(min(carried, KEPT)):
+        slot = slot_of(k if k < half or carried <= KEPT else carried - KEPT + k)
+        span, source = values[form, SPAN_AT + slot], values[form, TOKEN_AT + slot]
+        there = tokens[source, FLAGS]
+        if spans[span, ROLE] == RESULT and spans[span, TURN] >= spans[child, TURN]:
+            continue
+        if flags & there & w.PART and not flags & there & w.PATH:
+            continue
+        if flags & w.PLAIN and (spans[child, ROLE] != CALLS or not there & w.SHOWN):
+            continue
+        if flags & w.ALPHA and tokens[token, BITS] != tokens[source, BITS] and is_short(token, tokens):
+            continue
+        pick[SOURCE + n] = span
+        pick[SOURCE_TOKEN + n] = source
+        failed += spans[span, FAILED]
+        n += 1
+    if failed == 0 or failed == n:
+        return n
+    kept = 0
+    for j in range(n):
+        if not spans[pick[SOURCE + j], FAILED]:
+            pick[SOURCE + kept] = pick[SOURCE + j]
+            pick[SOURCE_TOKEN + kept] = pick[SOURCE_TOKEN + j]
+            kept += 1
+    return kept

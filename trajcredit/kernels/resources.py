@@ -1,0 +1,62 @@
+"""What each call names: whole arguments that identify something, files of a command line."""
+
+from __future__ import annotations
+
+from trajcredit.arrays import I32, I64, U8
+from trajcredit.kernels import words as w
+from trajcredit.kernels.carriers import CALLS, ROLE, TEXT
+from trajcredit.kernels.jit import jit
+from trajcredit.kernels.scan import BITS, END, FLAGS, FORM, START
+
+WHOLE_BITS = 1400
+"""Hundredths of a bit that a whole argument needs to name a resource."""
+MOST = 32
+"""Resources of one call."""
+
+
+@jit
+def resources(text: U8, spans: I32, tokens: I32, token_offsets: I64, offsets: I64, found: I32) -> int:
+    """Tokens that name a resource, call by call; how many, -1 when `found` is too short.
+
+    offsets  i64[spans+1]  filled: rows of `found` that belong to span i
+    found    i32[most, 2]  filled: token, 1 where it is a whole argument and 0 inside a command
+    """
+    n = 0
+    for i in range(len(spans)):
+        offsets[i] = n
+        if spans[i, ROLE] != CALLS:
+            continue
+        of = spans[i, TEXT]
+        if n + MOST > len(found):
+            return -1
+        for k in range(token_offsets[of], token_offsets[of + 1]):
+            if tokens[k, FORM] < 0 or n - offsets[i] == MOST:
+                continue
+            whole = names_whole(tokens[k, FLAGS], tokens[k, BITS])
+            if whole or names_file(text, tokens[k, START], tokens[k, END], tokens[k, FLAGS]):
+                found[n, 0] = k
+                found[n, 1] = 1 if whole else 0
+                n += 1
+    offsets[len(spans)] = n
+    return n
+
+
+@jit
+def names_whole(flags: int, bits: int) -> bool:
+    """A whole argument that is telling, or a number under a key that names an identifier; dates never."""
+    if not flags & w.WHOLE or flags & (w.DATE | w.KEY):
+        return False
+    return bits >= WHOLE_BITS or (flags & w.NUMBER and flags & w.IDKEY) != 0
+
+
+@jit
+def names_file(text: U8, s: int, e: int, flags: int) -> bool:
+    """A path, its base name, or a file name in the first line of a command."""
+    if not flags & w.COMMAND or flags & (w.KEY | w.NUMBER | w.DATE):
+        return False
+    if flags & w.PATH:
+        return True
+    for i in range(s + 1, e - 1):
+        if text[i] == 46 and not w.is_digit(text[i + 1]):
+            return True
+    return False

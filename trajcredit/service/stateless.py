@@ -1,0 +1,170 @@
+"""Files in, advantages out: the verbs that need no store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePath
+from typing import Any, overload
+
+import msgspec
+import numpy as np
+
+from trajcredit import formats, settings
+from trajcredit.attributors import Attribution, Attributor
+from trajcredit.batching import Batch, pack
+from trajcredit.errors import InputError, NotFoundError, ParseError, TrajcreditError
+from trajcredit.exporters import Credit
+from trajcredit.graph import SpanGraph, build_graphs
+from trajcredit.model import Trajectory
+from trajcredit.service.files import written_whole
+from trajcredit.service.plugins import Choice, exporter_named, make, name_of
+
+__all__ = [
+    "Batch",
+    "Credit",
+    "Reading",
+    "attribute",
+    "batch",
+    "export",
+    "gather",
+    "graphs",
+    "only",
+    "read",
+    "records",
+    "score",
+    "write",
+]
+
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Sequence[Trajectory]):
+    """What `read` found: a sequence of trajectories, and beside it every record that could not be read."""
+
+    trajectories: tuple[Trajectory, ...]
+    errors: tuple[ParseError, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.trajectories)
+
+    @overload
+    def __getitem__(self, index: int) -> Trajectory: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Trajectory, ...]: ...
+    def __getitem__(self, index: int | slice) -> Trajectory | tuple[Trajectory, ...]:
+        return self.trajectories[index]
+
+
+def read(paths: Paths, format: str | None = None, project: str | None = None) -> Reading:
+    """The trajectories of files, folders or globs ("-" is standard input), of any known format.
+
+    A record that breaks its format is in `.errors` of what is returned; the rest is read. `project` files trajectories
+    whose log names no project under it.
+    """
+    return gather(records(paths, format), project)
+
+
+def records(paths: Paths, format: str | None = None) -> Iterator[Trajectory | ParseError]:
+    """What `read` gathers, one record at a time. The project's settings, which lie beside its logs, are no log."""
+    some = [paths] if isinstance(paths, str | os.PathLike) else paths
+    found = formats.read([os.fspath(path) for path in some], format=format)
+    return (record for record in found if not _is_settings(record))
+
+
+def gather(found: Iterable[Trajectory | ParseError], project: str | None = None) -> Reading:
+    """Trajectories and errors apart, each in the order found."""
+    trajectories: list[Trajectory] = []
+    errors: list[ParseError] = []
+    for record in found:
+        if isinstance(record, ParseError):
+            errors.append(record)
+        elif project is not None and record.project == "default":
+            trajectories.append(msgspec.structs.replace(record, project=project))
+        else:
+            trajectories.append(record)
+    return Reading(tuple(trajectories), tuple(errors))
+
+
+def only(trajectories: Sequence[Trajectory], trajectory_id: str | None) -> Sequence[Trajectory]:
+    """The one of that id, or all where none is asked for."""
+    if trajectory_id is None:
+        return trajectories
+    found = [t for t in trajectories if t.id == trajectory_id]
+    if not found:
+        some = ", ".join(t.id for t in trajectories[:3])
+        raise NotFoundError(f"no trajectory {trajectory_id!r} among the {len(trajectories)} read, e.g. {some}")
+    return found
+
+
+def graphs(trajectories: Sequence[Trajectory], writes: Mapping[str, bool] | None = None) -> list[SpanGraph]:
+    """The dependency graph of each; `writes` says of tools by name whether they change state."""
+    return build_graphs(trajectories, writes=writes or {})
+
+
+def batch(
+    trajectories: Sequence[Trajectory],
+    reward: str | None = None,
+    group_by: str | None = None,
+    writes: Mapping[str, bool] | None = None,
+) -> Batch:
+    """Dependency graphs and flat columns of many trajectories, ready for attributors.
+
+    `reward` names the one source to read (verifier, human, reward_model, judge), `group_by` the trajectory fields,
+    joined by +, that make a group, `writes` the tools that change state where their declaration does not say.
+    """
+    return pack(graphs(trajectories, writes), reward=reward, group_by=group_by)
+
+
+def attribute(batch: Batch, attributor: str | Attributor = "dag", /, **parameters: Any) -> Credit:
+    """Credit and advantage of every span: an attributor by name with its parameters, or one already made."""
+    if not isinstance(attributor, str):
+        if parameters:
+            raise InputError("parameters belong to an attributor asked for by name; this one is made already")
+        return _scored(batch, Choice(name_of(attributor), attributor))
+    return _scored(batch, Choice(attributor, make(attributor, parameters)))
+
+
+def score(batch: Batch, choices: Iterable[Choice]) -> Iterator[Credit]:
+    """The credit of each attributor in turn, made when asked for: one is in memory at a time."""
+    return (_scored(batch, choice) for choice in choices)
+
+
+def export(credit: Credit | Iterable[Credit], to: str, out: str | os.PathLike[str]) -> int:
+    """Write credit rows to a file of a registered kind; the number of rows."""
+    return write([credit] if isinstance(credit, Credit) else credit, to, Path(out))
+
+
+def write(scored: Iterable[Credit], to: str, out: Path) -> int:
+    """Write the rows of many attributors, one after the other; the file appears whole or not at all."""
+    exporter = exporter_named(to)
+    with written_whole(out) as file:
+        return exporter(scored, file)
+
+
+def _scored(batch: Batch, choice: Choice) -> Credit:
+    """Run an attributor: a boundary to code that may not be ours, so what comes back is looked at."""
+    try:
+        found = choice.attributor(batch)
+    except TrajcreditError:
+        raise
+    except Exception as error:
+        raise InputError(f"attributor {choice.label!r} failed: {type(error).__name__}: {error}") from error
+    _check(choice.label, found, batch.n_spans)
+    parameters = asdict(choice.attributor)  # type: ignore[call-overload]  # an attributor is a dataclass; Protocols cannot say so
+    return Credit(batch, choice.label, parameters, found.credit, found.advantage, found.notes)
+
+
+def _is_settings(record: Trajectory | ParseError) -> bool:
+    return isinstance(record, ParseError) and PurePath(record.file).name == settings.FILE
+
+
+def _check(label: str, found: Attribution, n: int) -> None:
+    columns: dict[str, object] = {"credit": found.credit, "advantage": found.advantage}
+    for name, column in columns.items():
+        if isinstance(column, np.ndarray) and column.dtype == np.float64 and column.shape == (n,):
+            continue
+        shape = f"{column.dtype}{list(column.shape)}" if isinstance(column, np.ndarray) else type(column).__name__
+        raise InputError(f"attributor {label!r} gave {name} as {shape}; expected float64[{n}], one number a span")
