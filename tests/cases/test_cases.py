@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.cases.adapter import NotYet, run_case
+from tests.cases.adapter import NotYetError, run_case
 
 FOLDER = Path(os.environ.get("TRAJCREDIT_CASES") or Path(__file__).parents[3] / "shared" / "cases")
 FILES = sorted(FOLDER.rglob("*.json")) if FOLDER.is_dir() else []
@@ -24,5 +24,5 @@ def test_a_case_from_a_bug_report(file):
     case: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     try:
         run_case(case)
-    except NotYet as missing:
+    except NotYetError as missing:
         pytest.skip(str(missing))

@@ -61,7 +61,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Document:
-    """One log: the name it goes by in ids and reports, and what its bytes hold.
+    """One log: the name it goes by in ids, what its bytes hold, and what reports call it (`shown`, else the name).
 
     Where a method takes a record, null means that the whole file is one trajectory.
     """
@@ -69,10 +69,11 @@ class Document:
     name: str
     data: bytes
     given_dataset: str | None = None
+    shown: str | None = None
 
     @cached_property
     def _split(self) -> tuple[Shape, list[Record | ParseError]]:
-        return _split(self.name, self.data.removeprefix(BOM))
+        return _split(self.shown or self.name, self.data.removeprefix(BOM))
 
     @property
     def shape(self) -> Shape:
@@ -121,7 +122,7 @@ class Document:
         """A row of the report that names the file and, where there are several, the line or record."""
         line = None if record is None else self._line(record)
         what = "line" if self.shape == "lines" else "record"
-        return ParseError(reason if line is None else f"{what} {line}: {reason}", self.name, line)
+        return ParseError(reason if line is None else f"{what} {line}: {reason}", self.shown or self.name, line)
 
     @cached_property
     def may_hold_nul(self) -> bool:

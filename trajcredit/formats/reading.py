@@ -68,14 +68,19 @@ def _of_files(paths: Iterable[str | Path], format: str | None) -> Iterator[Traje
         if isinstance(source, ParseError):
             yield source
         else:
-            yield from _of_log(partial(load, source), source.name, format, ids)
+            yield from _of_log(partial(load, source), source.name, format, ids, shown=source.shown)
 
 
 def _of_log(
-    load: Callable[[], bytes], name: str, format: str | None, ids: _Ids, dataset: str | None = None
+    load: Callable[[], bytes],
+    name: str,
+    format: str | None,
+    ids: _Ids,
+    dataset: str | None = None,
+    shown: str | None = None,
 ) -> Iterator[Trajectory | ParseError]:
     try:
-        document = Document(name, load(), dataset)
+        document = Document(name, load(), dataset, shown)
         format = format or _sniffed(document)
     except ParseError as error:
         yield error
@@ -129,7 +134,8 @@ class _Ids:
         known = self._taken.setdefault(trajectory.id, {})
         if content in known:
             reason = f"trajectory {trajectory.id!r} repeats {known[content]}: read once"
-            return ParseError(reason if line is None else f"record {line}: {reason}", document.name, line)
+            place = document.shown or document.name
+            return ParseError(reason if line is None else f"record {line}: {reason}", place, line)
         known[content] = place
         number = len(known)
         if number == 1:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import zstandard
 
+from trajcredit import settings
 from trajcredit.errors import ParseError
 
 __all__ = ["Source", "expand", "load", "unpack"]
@@ -30,10 +31,15 @@ ZSTD_WINDOW = 1 << 27
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One log to read: its path (None: standard input) and the name it goes by in ids and reports."""
+    """One log to read: its path (None: standard input), and the name it goes by in ids."""
 
     name: str
     path: Path | None
+
+    @property
+    def shown(self) -> str:
+        """What reports call it: the path as given."""
+        return self.name if self.path is None else str(self.path)
 
 
 def expand(paths: Iterable[str | Path]) -> Iterator[Source | ParseError]:
@@ -59,8 +65,8 @@ def load(source: Source) -> bytes:
     try:
         data = sys.stdin.buffer.read() if source.path is None else source.path.read_bytes()
     except OSError as error:
-        raise ParseError(f"cannot be read: {error.strerror or error}", source.name) from error
-    return unpack(data, source.name)
+        raise ParseError(f"cannot be read: {error.strerror or error}", source.shown) from error
+    return unpack(data, source.shown)
 
 
 def unpack(data: bytes, name: str, limit: int = LIMIT) -> bytes:
@@ -99,13 +105,13 @@ def _unzstd(data: bytes) -> Iterator[bytes]:
 
 
 def _walk(path: Path) -> Iterator[Source]:
-    """The file, or every regular file below the folder."""
+    """The file, or every regular file below the folder; the project's settings, which lie there too, are no log."""
     if not path.is_dir():
         yield Source(_name(path), path)
         return
     for folder, below, files in os.walk(path):
         below[:] = sorted(name for name in below if not name.startswith("."))
-        for file in sorted(name for name in files if not name.startswith(".")):
+        for file in sorted(name for name in files if not name.startswith(".") and name != settings.FILE):
             found = Path(folder, file)
             if found.is_file():
                 yield Source(_name(found), found)

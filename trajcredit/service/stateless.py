@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, overload
 
 import msgspec
 import numpy as np
 
-from trajcredit import formats, settings
+from trajcredit import formats
 from trajcredit.attributors import Attribution, Attributor
 from trajcredit.batching import Batch, pack
 from trajcredit.errors import InputError, NotFoundError, ParseError, TrajcreditError
@@ -68,10 +68,9 @@ def read(paths: Paths, format: str | None = None, project: str | None = None) ->
 
 
 def records(paths: Paths, format: str | None = None) -> Iterator[Trajectory | ParseError]:
-    """What `read` gathers, one record at a time. The project's settings, which lie beside its logs, are no log."""
+    """What `read` gathers, one record at a time."""
     some = [paths] if isinstance(paths, str | os.PathLike) else paths
-    found = formats.read([os.fspath(path) for path in some], format=format)
-    return (record for record in found if not _is_settings(record))
+    return formats.read([os.fspath(path) for path in some], format=format)
 
 
 def gather(found: Iterable[Trajectory | ParseError], project: str | None = None) -> Reading:
@@ -155,10 +154,6 @@ def _scored(batch: Batch, choice: Choice) -> Credit:
     _check(choice.label, found, batch.n_spans)
     parameters = asdict(choice.attributor)  # type: ignore[call-overload]  # an attributor is a dataclass; Protocols cannot say so
     return Credit(batch, choice.label, parameters, found.credit, found.advantage, found.notes)
-
-
-def _is_settings(record: Trajectory | ParseError) -> bool:
-    return isinstance(record, ParseError) and PurePath(record.file).name == settings.FILE
 
 
 def _check(label: str, found: Attribution, n: int) -> None:
