@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from trajcredit.graph.effects import Act, acknowledges, act_of
 from trajcredit.graph.variables import Variables, variables_of
@@ -15,8 +16,7 @@ COMMAND_KEYS = ("command", "cmd", "args", "script", "code", "input")
 CODE_KEYS = ("code", "script", "source", "python", "program")
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(NamedTuple):
     """Something a call names: the number of its normal form, the token, whether it is a whole argument."""
 
     form: int

@@ -11,7 +11,7 @@ from trajcredit.arrays import F64, I32, I64, U8
 from trajcredit.kernels import carriers as c
 from trajcredit.kernels import words as w
 from trajcredit.kernels.carriers import CALL, FAILED, RESULT, ROLE, ROUND, TEXT, TOOL, TURN
-from trajcredit.kernels.forms import find
+from trajcredit.kernels.forms import find, hash_of
 from trajcredit.kernels.jit import jit
 from trajcredit.kernels.match import FIELD_SUM, MINTED_ID, NEIGHBOUR, WHOLE_RESULT, add_edge, add_match
 from trajcredit.kernels.scan import END, FIELD, FLAGS, FORM, START
@@ -53,7 +53,8 @@ def neighbours(
         for other in (number + 1, number - 1):
             if number < 100 or other < 100:
                 continue
-            known = find(scratch, write_number(other, scratch), slots, forms, arena)
+            length = write_number(other, scratch)
+            known = find(scratch, length, hash_of(scratch, length), slots, forms, arena)
             if known < 0 or values[known, c.STAMP] != stamp or values[known, c.ORIGIN] != c.SHOWN_FIRST:
                 continue
             slot = c.slot_of(values[known, c.CARRIED] - 1)

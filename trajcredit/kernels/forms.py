@@ -28,14 +28,20 @@ def intern(text: U8, tokens: I32, n_tokens: int, slots: I32, forms: I64, arena: 
     n_forms = 0
     for i in range(n_tokens):
         flags = tokens[i, FLAGS]
+        s, e = tokens[i, START], tokens[i, END]
         if flags & w.WRITTEN:
             length = write_date(tokens[i, FORM], scratch)
+        elif flags & w.PLAIN and e - s <= LONGEST and text[s] >= 97 and text[e - 1] <= 122:
+            length = e - s  # a lower-case word is its own normal form
+            for k in range(length):
+                scratch[k] = text[s + k]
         else:
-            length = w.normal_form(text, tokens[i, START], tokens[i, END], flags, scratch)
+            length = w.normal_form(text, s, e, flags, scratch)
         if length == 0:
             tokens[i, FORM] = -1
             continue
-        form = find(scratch, length, slots, forms, arena)
+        tag = hash_of(scratch, length)
+        form = find(scratch, length, tag, slots, forms, arena)
         if form < 0:
             slot = -1 - form
             form = n_forms
@@ -43,7 +49,7 @@ def intern(text: U8, tokens: I32, n_tokens: int, slots: I32, forms: I64, arena: 
             if 2 * form >= len(slots) or form >= len(forms) or at + length > len(arena):
                 return -1
             slots[slot] = form + 1
-            forms[form, HASH] = hash_of(scratch, length)
+            forms[form, HASH] = tag
             forms[form, AT] = at
             forms[form, SIZE] = length
             for k in range(length):
@@ -63,9 +69,8 @@ def hash_of(data: U8, length: int) -> int:
 
 
 @jit
-def find(data: U8, length: int, slots: I32, forms: I64, arena: U8) -> int:
-    """Number of the form data[:length], or -1 - (the free slot where it would go)."""
-    tag = hash_of(data, length)
+def find(data: U8, length: int, tag: int, slots: I32, forms: I64, arena: U8) -> int:
+    """Number of the form data[:length] of hash `tag`, or -1 - (the free slot where it would go)."""
     mask = len(slots) - 1
     slot = tag & mask
     while slots[slot] != 0:
