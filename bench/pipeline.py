@@ -21,7 +21,7 @@ import string
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -66,10 +66,14 @@ class Run:
         yield "export parquet", lambda: self._export("parquet")
         yield "export jsonl", lambda: self._export("jsonl")
 
-    trajectories: list[Trajectory] = None  # type: ignore[assignment]  # filled by the read stage
-    graphs: list[SpanGraph] = None  # type: ignore[assignment]
-    batch: Batch = None  # type: ignore[assignment]
-    credits: list[Credit] = None  # type: ignore[assignment]
+    trajectories: list[Trajectory] = field(default_factory=list)
+    graphs: list[SpanGraph] = field(default_factory=list)
+    batch: Batch | None = None
+    credits: list[Credit] = field(default_factory=list)
+
+    def forget(self) -> None:
+        """Drop what the last round made, so that no stage pays for freeing it."""
+        self.trajectories, self.graphs, self.batch, self.credits = [], [], None, []
 
     def _decode(self) -> None:
         document = Document("log.json", self.data)
@@ -83,8 +87,10 @@ class Run:
         self.trajectories = [t for t in found if isinstance(t, Trajectory)]
 
     def _score(self) -> None:
-        found = [(choice.label, choice.attributor(self.batch)) for choice in SCORED]
-        self.credits = [Credit(self.batch, name, {}, f.credit, f.advantage, f.notes) for name, f in found]
+        batch = self.batch
+        assert batch is not None
+        found = [(choice.label, choice.attributor(batch)) for choice in SCORED]
+        self.credits = [Credit(batch, name, {}, f.credit, f.advantage, f.notes) for name, f in found]
 
     def _export(self, to: str) -> None:
         with tempfile.TemporaryFile() as file:
@@ -97,6 +103,7 @@ def measured(data: bytes, rounds: int) -> dict[str, float]:
     run = Run(data, decode_tau if "traj" in document.keys else decode_chat)
     times: dict[str, list[float]] = {}
     for number in range(rounds + 1):
+        run.forget()
         for name, work in run.stages():
             gc.collect()
             start = time.perf_counter()

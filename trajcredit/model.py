@@ -48,8 +48,11 @@ REWARD_SOURCES: tuple[RewardSource, ...] = get_args(RewardSource)
 """In the order a run prefers them when it names none."""
 
 
-class _Noun(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Frozen; absent in JSON means null; an unknown key is an error that names it."""
+class _Noun(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """Frozen; absent in JSON means null; an unknown key is an error that names it.
+
+    They hold what JSON can hold, which has no cycles: the garbage collector need not look at them.
+    """
 
 
 class Note(_Noun, frozen=True):
