@@ -10,7 +10,7 @@ from tests.build import batch_of, run
 from tests.laws import any_trajectory
 from trajcredit.batching import pack
 from trajcredit.batching.groups import group_key, group_names
-from trajcredit.batching.keys import call_keys, pools, state_keys
+from trajcredit.batching.keys import call_keys, state_keys
 from trajcredit.errors import InputError
 from trajcredit.graph import build_graphs
 from trajcredit.model import KIND_CODES, Span, SpanTokens, Tool, Trajectory
@@ -130,16 +130,14 @@ def tooled(name: str, *tools: str, dataset: str = "d") -> Trajectory:
 
 
 def test_tasks_that_share_more_than_half_of_their_tools_share_a_pool():
-    found = pools(
-        [tooled("a", "x", "y", "z"), tooled("b", "x", "y", "z", "w"), tooled("c", "x", "q"), tooled("d", "x", "q")]
-    )
-    assert found.tolist() == [0, 0, 1, 1]
+    runs = [tooled("a", "x", "y", "z"), tooled("b", "x", "y", "z", "w"), tooled("c", "x", "q"), tooled("d", "x", "q")]
+    assert batch_of(*runs).pool.tolist() == [0, 0, 1, 1]
 
 
 def test_undeclared_tools_are_those_the_data_set_uses():
     used = [Trajectory(id=n, dataset="d", spans=[Span("tool_call", 0, name=n)]) for n in ("x", "y")]
     other = Trajectory(id="o", dataset="e", spans=[Span("tool_call", 0, name="q")])
-    assert pools([*used, other]).tolist() == [0, 0, 1]
+    assert batch_of(*used, other).pool.tolist() == [0, 0, 1]
 
 
 # ---------------------------------------------------------------- columns

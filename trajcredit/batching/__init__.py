@@ -1,7 +1,9 @@
 """Many graphs -> Batch: flat columns with offsets, the one layout that kernels and attributors take."""
 
 from trajcredit.batching.batch import Batch
-from trajcredit.batching.groups import GROUP_FIELDS
-from trajcredit.batching.pack import pack
+from trajcredit.batching.columns import Columns, columns_of
+from trajcredit.batching.groups import GROUP_FIELDS, group_key, group_names
+from trajcredit.batching.heads import Head
+from trajcredit.batching.pack import assemble, pack
 
-__all__ = ["GROUP_FIELDS", "Batch", "pack"]
+__all__ = ["GROUP_FIELDS", "Batch", "Columns", "Head", "assemble", "columns_of", "group_key", "group_names", "pack"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from trajcredit.batching.heads import Head
 from trajcredit.errors import InputError
-from trajcredit.model import Trajectory
 
 __all__ = ["GROUP_FIELDS", "group_key", "group_names"]
 
@@ -16,13 +16,13 @@ GROUP_FIELDS = ("project", "dataset", "task", "role", "group", "trial", "step", 
 """What `--group-by` may name; several are joined by +."""
 
 
-def group_key(trajectory: Trajectory, by: str | None = None) -> Key:
+def group_key(head: Head, by: str | None = None) -> Key:
     """Equal for rollouts of one task by one role in one sampling round.
 
     The log's own group id wins; it is still split by project, role and training step, since logs reuse it there.
     Without group and task a trajectory is a group of its own.
     """
-    t = trajectory
+    t = head
     if by is not None:
         names = by.split("+")
         unknown = [name for name in names if name not in GROUP_FIELDS]

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from trajcredit.arrays import BOOL, I64
+from trajcredit.batching.heads import Head
 from trajcredit.model import Trajectory
 
 __all__ = ["call_keys", "pools", "state_keys"]
@@ -58,19 +59,22 @@ def state_keys(trajectory: Trajectory, keys: Sequence[int], is_write: BOOL, know
     return states
 
 
-def pools(trajectories: Sequence[Trajectory], threshold: float = 0.5) -> I64:
+def pools(heads: Sequence[Head], tool_sets: Sequence[frozenset[str]], declared: BOOL, threshold: float = 0.5) -> I64:
     """Pool number i64[T]: tool sets whose Jaccard overlap exceeds `threshold` share one, directly or by a chain.
 
     Where tools are not declared, those that any trajectory of the same data set and role used stand in for them.
     """
     used: dict[tuple[object, ...], set[str]] = {}
-    for t in trajectories:
-        if not t.tools:
-            used.setdefault(_place(t), set()).update(s.name for s in t.spans if s.kind == "tool_call" and s.name)
+    places = [(head.project, head.dataset, head.role) for head in heads]
+    for place, names, own in zip(places, tool_sets, declared.tolist(), strict=True):
+        if not own:
+            used.setdefault(place, set()).update(names)
     known = {place: frozenset(names) for place, names in used.items()}
     sets: dict[frozenset[str], int] = {}
-    tools = [frozenset(tool.name for tool in t.tools) or known[_place(t)] for t in trajectories]
-    which = [sets.setdefault(names, len(sets)) for names in tools]
+    which = [
+        sets.setdefault(names if own else known[place], len(sets))
+        for place, names, own in zip(places, tool_sets, declared.tolist(), strict=True)
+    ]
     distinct, pool = list(sets), list(range(len(sets)))
     for a in range(len(distinct)):
         for b in range(a):
@@ -80,10 +84,6 @@ def pools(trajectories: Sequence[Trajectory], threshold: float = 0.5) -> I64:
                 pool = [new if p == old else p for p in pool]
     number = {p: n for n, p in enumerate(dict.fromkeys(pool))}
     return np.array([number[pool[w]] for w in which], dtype=np.int64)
-
-
-def _place(trajectory: Trajectory) -> tuple[object, ...]:
-    return trajectory.project, trajectory.dataset, trajectory.role
 
 
 def _plain(value: Any) -> Any:

@@ -3,62 +3,87 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import nan
 
+import numpy as np
+
+from trajcredit.arrays import BOOL, F64, I64
 from trajcredit.errors import InputError
-from trajcredit.model import ACTION_KINDS, REWARD_SOURCES, Note, Reward, RewardSource, Trajectory
+from trajcredit.model import REWARD_SOURCES, Note, Reward, RewardSource
 
-__all__ = ["choose_source", "step_rewards"]
+__all__ = ["choose_source", "place_rewards"]
 
 TOLERANCE = 1e-4
 """A trajectory-level figure may differ this much from the sum of its span rewards before a note says so."""
 
 
-def choose_source(trajectories: Sequence[Trajectory], asked: str | None) -> RewardSource | None:
+def choose_source(rewards: Sequence[Sequence[Reward]], asked: str | None) -> RewardSource | None:
     """The one source a batch reads: the one asked for, else the most trusted that any trajectory has."""
     if asked is not None:
         if asked not in REWARD_SOURCES:
             raise InputError(f"no reward source {asked!r}; known: {', '.join(REWARD_SOURCES)}")
         return next(source for source in REWARD_SOURCES if source == asked)
-    present = {reward.source for trajectory in trajectories for reward in trajectory.rewards}
+    present = {reward.source for given in rewards for reward in given}
     return next((source for source in REWARD_SOURCES if source in present), None)
 
 
-def step_rewards(trajectory: Trajectory, source: RewardSource | None) -> tuple[list[float], float, list[Note]]:
-    """r_k on every span (NaN throughout when unscored), their sum R, and what there is to say about them.
+def place_rewards(
+    ids: Sequence[str],
+    rewards: Sequence[Sequence[Reward]],
+    source: RewardSource | None,
+    span_offsets: I64,
+    action_mask: BOOL,
+    result_of: I64,
+) -> tuple[F64, F64, list[Note]]:
+    """r_k on every span, R of every trajectory (both NaN where unscored), and what there is to say about them.
 
     Span rewards of the source are the outcome where there are any, and a trajectory-level figure is only checked
-    against their sum; otherwise that figure sits on the last action.
+    against their sum; otherwise that figure sits on the last action. A reward on an observation belongs to the call it
+    answers, else to the action before it.
     """
-    spans = trajectory.spans
-    actions = [i for i, span in enumerate(spans) if span.kind in ACTION_KINDS]
-    if not actions:
-        return [nan] * len(spans), nan, [_note(trajectory, "no-action", "no action in the log: nothing can get credit")]
-    placed, total = _newest(trajectory.rewards, source)
-    if not placed and total is None:
-        why = f"no reward from {source}" if trajectory.rewards else "no reward"
-        return [nan] * len(spans), nan, [_note(trajectory, "unscored", f"{why}: left out of every baseline")]
-    steps = [0.0] * len(spans)
-    if not placed:
-        assert total is not None
-        steps[actions[-1]] = total
-        return steps, total, []
-    notes, last_action, landed = [], -1, 0.0
-    for i, span in enumerate(spans):
-        last_action = i if span.kind in ACTION_KINDS else last_action
-        if i not in placed:
+    steps = np.zeros(len(action_mask))
+    outcome = np.full(len(ids), np.nan)
+    actions = np.flatnonzero(action_mask)
+    before = np.searchsorted(actions, span_offsets)
+    notes: list[Note] = []
+    for t, (name, given) in enumerate(zip(ids, rewards, strict=True)):
+        first, last = int(span_offsets[t]), int(span_offsets[t + 1])
+        own = actions[before[t] : before[t + 1]]
+        placed, total = _newest(given, source)
+        if not len(own):
+            notes.append(Note("no-action", "no action in the log: nothing can get credit", trajectory=name))
+        elif placed:
+            outcome[t], said = _place(placed, first, own, result_of, steps)
+            notes += [Note(code, text, span, name) for code, text, span in said]
+            if total is not None and abs(total - outcome[t]) > TOLERANCE:
+                text = f"span rewards add up to {outcome[t]:.6g}, the trajectory says {total:.6g}"
+                notes.append(Note("reward-mismatch", f"{text}: the span rewards count", trajectory=name))
+        elif total is not None:
+            steps[own[-1]] = outcome[t] = total
+        else:
+            why = f"no reward from {source}" if given else "no reward"
+            notes.append(Note("unscored", f"{why}: left out of every baseline", trajectory=name))
+        if np.isnan(outcome[t]):
+            steps[first:last] = np.nan
+    return steps, outcome, notes
+
+
+def _place(
+    placed: dict[int, float], first: int, own: I64, result_of: I64, steps: F64
+) -> tuple[float, list[tuple[str, str, int]]]:
+    """Put span rewards on the actions that earned them; their sum, and those nobody earned."""
+    said: list[tuple[str, str, int]] = []
+    landed = 0.0
+    for span, value in sorted(placed.items()):
+        call = int(result_of[first + span])
+        at = int(np.searchsorted(own, first + span, side="right")) - 1
+        if call < 0 and at < 0:
+            said.append(
+                ("reward-before-action", f"reward {value} comes before the first action: nobody earned it", span)
+            )
             continue
-        cause = span.result_of if span.result_of is not None else last_action
-        if cause < 0:
-            text = f"reward {placed[i]} comes before the first action: nobody earned it"
-            notes.append(_note(trajectory, "reward-before-action", text, i))
-            continue
-        steps[cause] += placed[i]
-        landed += placed[i]
-    if total is not None and abs(total - landed) > TOLERANCE:
-        text = f"span rewards add up to {landed:.6g}, the trajectory says {total:.6g}: the span rewards count"
-        notes.append(_note(trajectory, "reward-mismatch", text))
-    return steps, landed, notes
+        steps[call if call >= 0 else own[at]] += value
+        landed += value
+    return landed, said
 
 
 def _newest(rewards: Sequence[Reward], source: RewardSource | None) -> tuple[dict[int, float], float | None]:
@@ -71,7 +96,3 @@ def _newest(rewards: Sequence[Reward], source: RewardSource | None) -> tuple[dic
         else:
             placed[reward.span] = reward.value
     return placed, total
-
-
-def _note(trajectory: Trajectory, code: str, message: str, span: int | None = None) -> Note:
-    return Note(code=code, message=message, trajectory=trajectory.id, span=span)
