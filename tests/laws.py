@@ -13,6 +13,7 @@ from trajcredit.arrays import BOOL, F64, I64, offsets_of
 from trajcredit.model import (
     ACTION_KINDS,
     KIND_CODES,
+    LARGEST_NUMBER,
     REWARD_SOURCES,
     Edge,
     Note,
@@ -145,7 +146,7 @@ def rollouts(draw: st.DrawFn) -> list[Trajectory]:
 
 text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 """Any text that a log keeps as it is: half surrogate pairs and NUL are replaced."""
-number = st.floats(allow_nan=False, allow_infinity=False, max_value=1e300, min_value=-1e300)
+number = st.floats(-LARGEST_NUMBER, LARGEST_NUMBER)
 json_values: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | number | text,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),

@@ -3,6 +3,7 @@
 TrajcreditError
 ├── InputError           the caller can fix it          exit 2, HTTP 422
 │   ├── ParseError       a log line breaks its format
+│   │   └── SkippedFile  a file of a folder is no log: a note, not a failure
 │   ├── GraphError       an edge points forward or nowhere
 │   └── UnknownNameError no plugin of that name
 ├── NotFoundError        nothing stored under that id   exit 2, HTTP 404
@@ -20,6 +21,7 @@ __all__ = [
     "JudgeError",
     "NotFoundError",
     "ParseError",
+    "SkippedFile",
     "StoreError",
     "TrajcreditError",
     "UnknownNameError",
@@ -50,6 +52,10 @@ class ParseError(InputError):
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         return f"{place}: {self.reason}" if place else self.reason
+
+
+class SkippedFile(ParseError):  # noqa: N818 - nothing failed
+    """A file found in a folder is no log, or was read already: it is left out, and nothing is lost."""
 
 
 class GraphError(InputError):

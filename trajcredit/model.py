@@ -48,6 +48,13 @@ REWARD_SOURCES: tuple[RewardSource, ...] = get_args(RewardSource)
 """In the order a run prefers them when it names none."""
 
 
+LARGEST_NUMBER = 2.0**53 - 1
+"""Rewards and forecasts beyond this are refused: whole numbers in a log would lose digits without a word."""
+LARGEST_INTEGER = 2**53
+"""What every reader of JSON and every database holds exactly."""
+LARGEST_TURN = 2**31 - 1
+
+
 class _Noun(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
     """Frozen; absent in JSON means null; an unknown key is an error that names it.
 
@@ -224,19 +231,31 @@ def body(span: Span) -> str:
 
 
 def check(trajectory: Trajectory) -> None:
-    """Raise InputError where spans, rewards or edges refer to nothing or to the future."""
+    """Raise InputError where spans, rewards or edges refer to nothing or to the future, or a number is out of range."""
     spans = trajectory.spans
     _check_spans(spans)
+    _check_number("step", trajectory.step, LARGEST_INTEGER)
+    _check_number("bootstrap", trajectory.bootstrap, LARGEST_NUMBER)
     for reward in trajectory.rewards:
         if reward.span is not None and not 0 <= reward.span < len(spans):
-            raise InputError(f"a reward names span {reward.span}; the trajectory has {len(spans)}")
-        if not -1.7e308 < reward.value < 1.7e308:
-            raise InputError(f"reward {reward.value} is not a finite number")
+            raise InputError(f"a reward names span {reward.span}; the trajectory has {len(spans)} spans")
+        _check_number("reward", reward.value, LARGEST_NUMBER)
     for edge in trajectory.edges:
-        if not 0 <= edge.parent < edge.child < len(spans):
-            raise GraphError(f"edge {edge.parent} -> {edge.child}: a parent must be an earlier span than its child")
+        name = f"edge {edge.parent} -> {edge.child}"
+        if not (0 <= edge.parent < len(spans) and 0 <= edge.child < len(spans)):
+            raise GraphError(f"{name}: the trajectory has {len(spans)} spans")
+        if edge.parent >= edge.child:
+            raise GraphError(f"{name}: a parent must be an earlier span than its child")
         if not 0 < edge.weight <= 1:
-            raise GraphError(f"edge {edge.parent} -> {edge.child}: weight {edge.weight} is not in (0, 1]")
+            raise GraphError(f"{name}: weight {edge.weight} is not in (0, 1]")
+
+
+def _check_number(name: str, value: Any, most: float) -> None:
+    """`value` is whatever a caller from Python put there: structs are checked when they are decoded, not when made."""
+    if value is None:
+        return
+    if not isinstance(value, int | float) or not -most <= value <= most:  # NaN is in no range
+        raise InputError(f"{name} {value!r} is not a number from {-most:g} to {most:g}")
 
 
 def _check_spans(spans: list[Span]) -> None:
@@ -245,8 +264,18 @@ def _check_spans(spans: list[Span]) -> None:
         if span.turn < turn:
             raise InputError(f"span {index} has turn {span.turn} after turn {turn}: turns never go back")
         turn = span.turn
+        if span.value is not None:
+            _check_number(f"value of span {index}", span.value, LARGEST_NUMBER)
+        if span.tokens is not None and span.tokens.n is not None:
+            _check_number(f"tokens.n of span {index}", span.tokens.n, LARGEST_INTEGER)
         if span.kind in ACTION_KINDS and turn < 0:
             raise InputError(f"span {index} is an action and needs a turn of 0 or more, not {turn}")
         call = span.result_of
-        if call is not None and not (0 <= call < index and spans[call].kind == "tool_call"):
+        if call is None:
+            continue
+        if span.kind != "tool_result":
+            raise InputError(f"span {index} is a {span.kind} and cannot be the result of span {call}")
+        if not (0 <= call < index and spans[call].kind == "tool_call"):
             raise InputError(f"span {index} says it is the result of span {call}, which is no earlier call")
+    if turn > LARGEST_TURN:
+        raise InputError(f"turn {turn} is more than {LARGEST_TURN}: turns count policy invocations")

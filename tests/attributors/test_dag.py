@@ -43,7 +43,11 @@ def test_credit_and_advantage_are_discounted_alike() -> None:
     factor = [0, NAN, 0.25, NAN, 0, NAN, 0.5, NAN, 1, 1, 1]
     np.testing.assert_allclose(got.credit, base.credit * factor, atol=1e-12)
     np.testing.assert_allclose(got.advantage, base.advantage * factor, atol=1e-12)
-    assert got.notes == base.notes
+
+
+def test_what_the_base_notes_the_mask_notes_too() -> None:
+    batch = batch_of(run("ca", 1.0), run("a", 1.0))
+    assert [note.code for note in _dag()(batch).notes] == ["zero-variance"]
 
 
 def test_a_span_off_every_path_gets_zero_and_no_minus_zero() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -69,3 +71,19 @@ def test_turn_rewards_to_go_are_copied_to_all_actions_of_the_turn() -> None:
     batch = batch_of(run("aararaaara", rewards={0: 0.1, 6: -0.2, 9: 1.0}))
     got = Gae(gamma=0.9, lam=1.0, unit="turn", values="zero")(batch)
     np.testing.assert_allclose(got.credit, [0.667, 0.667, NAN, 0.63, NAN, 0.7, 0.7, 0.7, NAN, 1.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("unit", ["span", "turn"])
+def test_of_thousands_of_steps_the_largest_are_explained_and_the_rest_as_a_sum(unit: Any) -> None:
+    n = 1000
+    batch = batch_of(run("ar" * n, rewards={2 * i: i * 7919 % 100 / 100 for i in range(n)}))
+    gae = Gae(gamma=0.999, lam=0.99, unit=unit, values="zero")
+    terms = gae.explain(batch, 0)
+    assert len(terms) == 64
+    assert terms[-1].name == f"{n - 63} more steps"
+    assert abs(sum(term.value for term in terms) - gae(batch).credit[0]) < 1e-6
+
+
+def test_a_turn_of_thousands_of_actions_names_no_more_spans_than_can_be_read() -> None:
+    [term] = Gae(unit="turn", values="zero").explain(batch_of(run("a" * 1000, 1.0)), 500)
+    assert term.spans == tuple(range(64))

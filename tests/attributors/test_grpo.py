@@ -76,6 +76,12 @@ def test_the_explanation_names_what_the_mean_rests_on() -> None:
     assert Grpo().explain(batch, 0) == Grpo().explain(batch, 5) == ()
 
 
+def test_a_raw_outcome_is_explained_as_held_against_nothing() -> None:
+    batch = batch_of(run("ua", 0.3))
+    for attributor in (Grpo(singleton="as_trainer"), Rloo(singleton="as_trainer")):
+        assert attributor.explain(batch, 1) == (Term("outcome", 0.3, (1,)),)
+
+
 @pytest.mark.parametrize(
     ("rloo", "outcomes", "credit"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -10,11 +11,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests import naive
 from tests.build import batch_of
 from tests.laws import rollouts
 from trajcredit.arrays import F64
 from trajcredit.attributors import Attribution, Attributor, Broadcast, Dag, Gae, Grpo, MovingAverage, Rloo, Rtg
 from trajcredit.batching import Batch
+from trajcredit.graph import EDGE_KINDS
 from trajcredit.model import Trajectory
 from trajcredit.registry import parameters
 
@@ -161,11 +164,28 @@ def test_scaled_rewards_scale_the_credit(attributor: Attributor, runs: Runs, sca
     np.testing.assert_allclose(attributor(after).credit, scale * attributor(before).credit, rtol=1e-9, atol=1e-9)
 
 
+def _on_a_path(batch: Batch) -> list[bool]:
+    """Whether each span is a sink or an ancestor of one over STABLE edges; no call of these runs changes anything."""
+    edges, sinks = [], [False] * batch.n_spans
+    for child in range(batch.n_spans):
+        for e in range(batch.parent_offsets[child], batch.parent_offsets[child + 1]):
+            if batch.parent_weight[e] >= 0.25 and EDGE_KINDS[batch.parent_kind[e]] in STABLE:
+                edges.append((int(batch.parents[e]), child))
+    for start, end in pairwise(batch.span_offsets.tolist()):
+        actions = [i for i in range(start, end) if batch.action_mask[i]]
+        for i in actions:
+            sinks[i] = i == actions[-1] or abs(batch.rewards[i]) > 0
+    return naive.ancestors(sinks, edges)
+
+
 @given(runs=rollouts())
-def test_without_damping_a_span_that_reaches_no_sink_gets_exactly_zero(runs: Runs) -> None:
+def test_a_span_that_reaches_no_sink_gets_exactly_zero_or_its_share_and_every_other_all_of_it(runs: Runs) -> None:
     batch = batch_of(*runs)
-    damped, masked = Dag(kinds=STABLE, off_path=0.5)(batch).credit, Dag(kinds=STABLE)(batch).credit
-    plain = Grpo()(batch).credit
-    off = batch.action_mask & (masked == 0) & (plain != 0)
-    np.testing.assert_array_equal(damped[off], 0.5 * plain[off])
-    np.testing.assert_array_equal(masked[~off], np.where(batch.action_mask, plain, np.nan)[~off] + 0.0)
+    masked, damped = (Dag(kinds=STABLE, off_path=share)(batch).credit for share in (0.0, 0.5))
+    for i, (plain, on) in enumerate(zip(Grpo()(batch).credit, _on_a_path(batch), strict=True)):
+        if np.isnan(plain):
+            assert np.isnan(masked[i])
+            assert np.isnan(damped[i])
+        else:
+            assert masked[i] == (plain if on else 0.0)
+            assert damped[i] == (plain if on else 0.5 * plain)

@@ -60,6 +60,21 @@ def test_what_is_out_of_range_is_refused_by_name(plugin: type, given: dict[str, 
         plugin(**given)
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("true", True), ("True", True), ("1", True), ("yes", True), ("false", False), ("0", False), ("NO", False)],
+)
+def test_yes_and_no_are_read_however_they_are_written(text: str, value: bool) -> None:
+    assert configure(Dag, {"soft": text}) == Dag(soft=value)
+    with pytest.raises(InputError, match="parameter soft='perhaps': expected bool"):
+        configure(Dag, {"soft": "perhaps"})
+
+
+@pytest.mark.parametrize("text", ["none", "null", ""])
+def test_none_is_read_however_it_is_written(text: str) -> None:
+    assert configure(Grpo, {"ddof": text}) == Grpo(ddof=None)
+
+
 def test_parameters_are_read_from_text() -> None:
     assert configure(Grpo, {"ddof": "0", "eps": "none", "flavour": "trl"}) == Grpo("trl", ddof=0)
     assert configure(Dag, {"kinds": "call+value", "soft": "true", "base": "rloo"}) == Dag(

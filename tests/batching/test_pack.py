@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import networkx
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.build import batch_of, run
 from tests.laws import any_trajectory
@@ -60,7 +62,9 @@ def test_two_groups_never_share_a_name():
     keys = [group_key(bare("x", group="g")), group_key(bare("y", group="g", step=1)), group_key(bare("g"))]
     names = group_names(keys)
     assert len(set(names.values())) == 3
-    assert names[keys[0]] == "g"
+    assert names[keys[1]] == "default/g/1"
+    assert group_names(keys[::-1]) == names
+    assert group_names(keys[:1]) == {keys[0]: "g"}
 
 
 def test_a_group_of_several_policy_versions_is_reported():
@@ -132,6 +136,19 @@ def tooled(name: str, *tools: str, dataset: str = "d") -> Trajectory:
 def test_tasks_that_share_more_than_half_of_their_tools_share_a_pool():
     runs = [tooled("a", "x", "y", "z"), tooled("b", "x", "y", "z", "w"), tooled("c", "x", "q"), tooled("d", "x", "q")]
     assert batch_of(*runs).pool.tolist() == [0, 0, 1, 1]
+
+
+@given(st.lists(st.frozensets(st.sampled_from("abcdefg"), min_size=1), max_size=12))
+def test_pools_are_the_components_of_the_overlap_graph(sets):
+    overlaps = networkx.Graph()
+    overlaps.add_nodes_from(range(len(sets)))
+    overlaps.add_edges_from(
+        (i, j) for i, a in enumerate(sets) for j, b in enumerate(sets) if len(a & b) / len(a | b) > 0.5
+    )
+    found = batch_of(*(tooled(str(k), *names) for k, names in enumerate(sets))).pool.tolist()
+    for component in networkx.connected_components(overlaps):
+        assert len({found[k] for k in component}) == 1
+    assert len(set(found)) == networkx.number_connected_components(overlaps)
 
 
 def test_undeclared_tools_are_those_the_data_set_uses():

@@ -5,26 +5,28 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ET
 
+import msgspec
 import networkx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.graph.talk import call, graph_of, result, say, talk, user
+from tests.graph.talk import Line, call, failure, graph_of, result, say, talk, think, user
 from trajcredit.errors import GraphError, InputError
 from trajcredit.graph import EDGE_KINDS, build_graphs
 from trajcredit.graph.render import edge_rows, to_dot, to_graphml, to_mermaid, to_networkx
 from trajcredit.model import Edge, Reward, Span, Trajectory, body
 
 KINDS = st.sampled_from(["system", "user", "assistant", "reasoning", "tool_call", "tool_result", "meta"])
+SAMPLES = ["GH-61220", "GH-61220 and 4417", '{"id": "GH-61220"}', "March 9, 2031", "Error: boom", "2 failed", "ok"]
 TEXTS = st.one_of(
     st.text(max_size=40),
     st.text(st.sampled_from("AB71 .,-_/é{}[]\"':\\\n"), max_size=60),
-    st.sampled_from(["GH-61220", "GH-61220 and 4417", '{"id": "GH-61220"}', "March 9, 2031", "{", '["', "cd x && "]),
+    st.sampled_from([*SAMPLES, "{", '["', "cd x && "]),
 )
-
-NAMES = st.sampled_from([None, "set_x", "get", "run"])
+NAMES = st.sampled_from([None, "set_x", "get", "run_tests", "update_row", "commit"])
+FAILS = st.sampled_from([None, None, True, False])
 
 
 @st.composite
@@ -43,9 +45,17 @@ def transcripts(draw) -> Trajectory:
             still_open.append(len(spans))
         raw = draw(TEXTS) if kind == "tool_call" else None
         spans.append(
-            Span(kind, turn, "" if raw is not None else draw(TEXTS), name=draw(NAMES),
-                 arguments_raw=raw, result_of=answered, message_index=len(spans))
-        )  # fmt: skip
+            Span(
+                kind,
+                turn,
+                "" if raw is not None else draw(TEXTS),
+                name=draw(NAMES),
+                arguments_raw=raw,
+                result_of=answered,
+                error=draw(FAILS) if kind == "tool_result" else None,
+                message_index=len(spans),
+            )
+        )
     return Trajectory(id="t", spans=spans)
 
 
@@ -107,7 +117,7 @@ def test_an_edge_row_says_it_all():
         "weight": 0.96,
         "evidence": {
             "rule": "value",
-            "why": "uses 'CS-66120', first seen here",
+            "why": "uses 'CS-66120', shown here",
             "matches": [
                 {
                     "child": {"text": "CS-66120", "start": 8, "end": 16},
@@ -122,7 +132,7 @@ def test_an_edge_row_says_it_all():
     ("wrong", "words"),
     [
         pytest.param(Edge(1, 1, "explicit"), "earlier span", id="an edge to itself"),
-        pytest.param(Edge(0, 5, "explicit"), "earlier span", id="an edge to nowhere"),
+        pytest.param(Edge(0, 5, "explicit"), "has 2 spans", id="an edge to nowhere"),
         pytest.param(Edge(0, 1, "explicit", 1.5), "weight", id="a weight above one"),
     ],
 )
@@ -154,6 +164,56 @@ def test_t19_the_same_ten_values_everywhere_make_few_edges():
     value = graph.kind == EDGE_KINDS.index("value")
     per_child = np.bincount(np.repeat(np.arange(5001), np.diff(graph.parent_offsets))[value], minlength=1)
     assert per_child.max() <= 8
+
+
+def publishing(n: int) -> list[Line]:
+    """Many writes, then as many commits that all fail."""
+    writes = [line for k in range(n) for line in (call("edit_file", path=f"src/file_{k}_x.py"), result("fine"))]
+    return [*writes, *(line for k in range(n) for line in (call("commit", m=k), failure()))]
+
+
+def pondering(n: int) -> list[Line]:
+    """Many thoughts and many calls in one turn."""
+    return [*(think(f"thought {k}") for k in range(n)), *(call("look", k=k) for k in range(n))]
+
+
+def looking(n: int) -> list[Line]:
+    """Many looks at what the user named, then as many effects in one turn."""
+    looks = [line for k in range(n) for line in (call("get_row", id=f"ROW-{k:04d}X"), result("none"))]
+    return [*looks, *(call("update_row", k=k) for k in range(n))]
+
+
+def reporting(n: int) -> list[Line]:
+    """Many effects, then as many messages."""
+    effects = [line for k in range(n) for line in (call("send_mail", n=k), result("fine"))]
+    return [*effects, *(line for k in range(n) for line in (say(f"message {k}"), user("go on")))]
+
+
+@pytest.mark.parametrize("log", [publishing, pondering, looking, reporting])
+def test_edges_grow_with_the_log_and_not_with_its_square(log):
+    said = user(" ".join(f"ROW-{k:04d}X" for k in range(400)))
+    small, large = (len(graph_of(said, *log(n))) for n in (100, 400))
+    assert large <= 4.4 * small
+
+
+def test_a_failure_that_is_told_after_the_next_call_is_nobodys_reason():
+    graph = graph_of(user("go"), call("run_tests", n=1), say("on"), call("run_tests", n=1))
+    spans = graph.trajectory.spans
+    late = [
+        *(msgspec.structs.replace(s, turn=k) for k, s in enumerate((spans[1], spans[3]))),
+        Span("tool_result", 1, "Error: timeout", result_of=0),
+        Span("tool_call", 2, name="update_row", arguments={}),
+    ]
+    (built,) = build_graphs([Trajectory(id="t", spans=late)])
+    children = np.repeat(np.arange(4), np.diff(built.parent_offsets))
+    assert (built.parents < children).all()
+
+
+def test_values_that_are_too_common_are_reported():
+    rounds = [line for n in range(8) for line in (call("fetch", n=n), result(f"zone ZQ-7741 part {n}"))]
+    (note,) = graph_of(user("go"), *rounds, call("look", zone="ZQ-7741"), result("fine")).notes
+    assert note.code == "common-values"
+    assert note.message.startswith("1 use of")
 
 
 @pytest.mark.timeout(60)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.graph.talk import call, claims, edge, failure, graph_of, result, say, user
+from tests.graph.talk import call, claims, edge, failure, graph_of, result, say, tool, user
 from trajcredit.graph import build_graphs
 from trajcredit.graph.effects import acknowledges, act_of
 from trajcredit.graph.failures import failed
@@ -25,6 +25,10 @@ FILE = "out/report_final.csv"
         pytest.param("open_session", "", "", "setter", "verb", id="open with a session noun"),
         pytest.param("run_tests", "", "", "check", "verb", id="running tests checks"),
         pytest.param("zorble", "Cancel an order", "", "effect", "description", id="the description decides"),
+        pytest.param("zorble", "Run the tests", "", "check", "description", id="running says what is run"),
+        pytest.param(
+            "zorble", "Use this tool to create a note", "", "effect", "description", id="words that say nothing"
+        ),
         pytest.param("kubectl", "Run kubectl", "rollout undo deploy/x", "effect", "command", id="the command decides"),
         pytest.param("bash", "", "cd /srv && ls -la", "read", "command", id="the command after cd"),
     ],
@@ -51,6 +55,34 @@ def test_a_nameless_tool_that_only_acknowledges_changes_something():
     )
     assert graph.is_write.tolist() == [False, True, False, True, False, False]
     assert graph.write_basis[1] == "acknowledgement"
+
+
+@pytest.mark.parametrize("description", ["Archive", "Run a command", ""])
+def test_a_bare_noun_and_words_that_say_nothing_describe_no_act(description):
+    assert act_of("zorble", Tool("zorble", description), "", {}) is None
+
+
+def test_a_nameless_tool_whose_replies_count_tests_checks():
+    lines = (call("update_row", n=1), result("fine"), call("zorble"), result("2 failed, 11 passed in 5.5s"))
+    assert edge(graph_of(user("go"), *lines), 1, 3)[:2] == ("check", 0.5)
+
+
+def test_a_nameless_tool_described_by_what_later_calls_run_in_sets_the_session():
+    lines = (
+        user("go"), call("zorble", currency="EUR"), result('{"ok": true}'), call("get_metric", m="churn"),
+        result("QX-7741"), say("QX-7741"),
+    )  # fmt: skip
+    described = graph_of(*lines, tools=[tool("zorble", "Workspace defaults used by later calls")])
+    assert (1, 3) in claims(described, "state")
+    assert (1, 3) not in claims(graph_of(*lines), "state")
+
+
+def test_a_nameless_tool_stores_what_code_made():
+    graph = graph_of(
+        user("go"), call("zorble", text="table = load()"), result("fine"), call("blorb", path="out/final_1.csv"),
+        result('{"written": true}'), say("done"),
+    )  # fmt: skip
+    assert edge(graph, 1, 3)[:2] == ("run_output", 0.5)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,8 @@ READS = [tool(name, writes=False) for name in ("search", "fetch", "look", "add")
         pytest.param("PILOT: ZELMIRA QUONT", "Zelmira Quont", id="a name in capitals"),
         pytest.param("ＱＸ−７７４１Ｚ", "QX-7741Z", id="full-width characters"),
         pytest.param("see src/app/main.py", "/home/me/src/app/main.py", id="a path under another root"),
+        pytest.param('{"key": "amber-falcon"}', "amber-falcon", id="an id of words"),
+        pytest.param('{"items": ["rusty key", "lamp"]}', "rusty key", id="several words that are a whole value"),
         pytest.param('{"mail": "ann.lee@example.org"}', "ann.lee@example.org", id="a mail address"),
     ],
 )
@@ -117,6 +119,12 @@ def test_a_value_that_most_observations_hold_tells_nothing():
     assert claims(graph, "value") == set()
 
 
+def test_a_value_is_common_only_once_most_observations_have_shown_it():
+    rounds = [line for n in range(8) for line in (call("fetch", n=n), result(f"zone ZQ-7741 part {n}"))]
+    graph = graph_of(user("go"), call("search"), result("ZQ-7741"), call("look", zone="ZQ-7741"), *rounds, tools=READS)
+    assert claims(graph, "value") == {(2, 3)}
+
+
 def test_a_value_of_the_tool_declarations_needs_twelve_bits():
     from trajcredit.model import Tool
 
@@ -158,7 +166,7 @@ def test_evidence_points_at_the_same_value_on_both_sides():
     (match,) = graph.evidence(e).matches
     assert (match.parent_text, match.child_text) == ("CS-66120", "cs-66120")
     assert graph.trajectory.spans[2].text[slice(*match.parent)] == "CS-66120"
-    assert graph.evidence(e).why == "uses 'cs-66120' (there 'CS-66120'), first seen here"
+    assert graph.evidence(e).why == "uses 'cs-66120' (there 'CS-66120'), shown here"
 
 
 IDS = st.from_regex(r"[A-Z]{2}[0-9]{4}[A-Z]{2}", fullmatch=True)

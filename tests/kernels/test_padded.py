@@ -36,6 +36,13 @@ def test_fewer_than_two_sampled_tokens_cannot_be_whitened(sampled: int) -> None:
     assert advantages.tolist() == [[0.0, 0.0]]
 
 
+def test_equal_deltas_stand_at_zero_however_little_float32_tells_them_apart() -> None:
+    rewards = np.array([[3, 3]], dtype=np.float32)
+    values = np.full((1, 2), 0.6373986, dtype=np.float32)
+    advantages, _ = kernels.padded_gae(rewards, values, np.ones((1, 2), dtype=np.int64), 0.0, 0.0)
+    assert advantages.tolist() == [[0.0, 0.0]]
+
+
 def test_a_large_mean_does_not_swallow_a_small_variance() -> None:
     rewards = np.array([[4096, 4096.25]], dtype=np.float32)
     advantages, _ = kernels.padded_gae(rewards, np.zeros_like(rewards), np.ones((1, 2), dtype=np.int64), 0.0, 0.0)

@@ -20,7 +20,7 @@ Scope = Literal["group", "batch"]
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One summand of a span's credit: what it is, how much, and the spans (batch positions) it comes from."""
+    """One summand of a span's credit: what it is, how much, and spans (batch positions) it comes from, not too many."""
 
     name: str
     value: float
@@ -62,7 +62,10 @@ class Attributor(Protocol):
         ...
 
     def explain(self, batch: Batch, span: int) -> tuple[Term, ...]:
-        """Terms that add up to the credit of one span (a batch position) within 1e-6; none where it has no credit."""
+        """Terms that add up to the credit of one span (a batch position) within 1e-6; none where it has no credit.
+
+        For people to read: what there is one of a reward or a step is cut down (`terms.largest`).
+        """
         ...
 
 

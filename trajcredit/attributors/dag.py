@@ -11,6 +11,7 @@ from trajcredit import kernels
 from trajcredit.arrays import BOOL, F64, I64
 from trajcredit.attributors.base import Attribution, Attributor, Scope, Term
 from trajcredit.attributors.bounds import choice, choices, within
+from trajcredit.attributors.paths import best_route
 from trajcredit.batching import Batch
 from trajcredit.errors import InputError
 from trajcredit.graph import EDGE_KINDS
@@ -34,9 +35,14 @@ class Dag:
     What a mask is worth. An action with no causal effect on R has zero expected gradient, so a right mask lowers
     variance without bias. A wrong mask biases: an edge the graph missed silences an action that mattered, an edge too
     many only leaves noise in. Skipping a needed step is an effect that no ancestor mask can see: the action that
-    should have happened has no span, and the one chosen in its place may have no path to the outcome. Damping (off_path
-    about 0.3) keeps part of what a mask loses and measured better than deleting (docs/credit.md has the figures);
-    the default deletes: the masked view, for reading.
+    should have happened has no span, and the one chosen in its place may have no path to the outcome. The default
+    deletes: the masked view, for reading. Damping (`off_path` about 0.3) keeps part of what a mask loses.
+
+    Measured on simulated agents whose true advantages are known (oracle benchmark, development set, mean of seven
+    families): correlation with the true advantage 0.254, where flat `grpo` has 0.207; the culprit is blamed first
+    0.166 of the time, where flat `grpo` does 0.110. Efficiency (trajectories that flat `grpo` needs, over those
+    needed here, for a gradient as close to the true one) at 64 trajectories: 1.78 deleting, 1.72 damped at 0.3; at
+    256: 0.72 deleting, 0.92 damped. Few trajectories gain from the mask, many lose to its bias.
     """
 
     base: Base = "grpo"
@@ -90,19 +96,34 @@ class Dag:
         terms = self._base().explain(batch, span)
         return tuple(Term(f"{term.name}, {path}", term.value * float(factor[span]) + 0.0, term.spans) for term in terms)
 
+    def shares(self, batch: Batch) -> tuple[F64, BOOL]:
+        """m of every span (NaN on observations), and whether a path leads from it to a sink."""
+        factor, hops = self._factor(batch)
+        return np.where(batch.action_mask, factor, np.nan), hops >= 0
+
+    def path(self, batch: Batch, span: int) -> tuple[int, ...]:
+        """The spans (batch positions) from this one to the sink that its m comes from; empty where no path leads on."""
+        end = int(batch.span_offsets[batch.trajectory_of(span) + 1])
+        sinks, gain = self._sink_mask(batch), self._gain(batch)
+        return best_route(span, end, sinks, batch.action_mask, batch.parent_offsets, batch.parents, gain, self.gamma)
+
     def _base(self) -> Attributor:
         base: Attributor = attributors.get(self.base)()
         return base
 
     def _factor(self, batch: Batch) -> tuple[F64, I64]:
         """m f64[N], and the hops i64[N] of the best path, -1 where there is none."""
-        kinds = [EDGE_KINDS.index(kind) for kind in self.kinds]
-        followed = (batch.parent_weight >= self.min_weight) & np.isin(batch.parent_kind, kinds)
-        gain = np.where(followed, batch.parent_weight if self.soft else 1.0, 0.0)
+        sinks, gain = self._sink_mask(batch), self._gain(batch)
         factor, hops = kernels.best_path(
-            self._sink_mask(batch), batch.action_mask, batch.parent_offsets, batch.parents, gain, self.gamma
+            sinks, batch.action_mask, batch.parent_offsets, batch.parents, gain, self.gamma
         )
         return np.where(hops < 0, self.off_path, factor), hops
+
+    def _gain(self, batch: Batch) -> F64:
+        """Factor of every edge; 0 = not followed."""
+        kinds = [EDGE_KINDS.index(kind) for kind in self.kinds]
+        followed = (batch.parent_weight >= self.min_weight) & np.isin(batch.parent_kind, kinds)
+        return np.where(followed, batch.parent_weight if self.soft else 1.0, 0.0)
 
     def _sink_mask(self, batch: Batch) -> BOOL:
         mask = np.zeros(batch.n_spans, dtype=bool)

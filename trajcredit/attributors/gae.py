@@ -11,7 +11,7 @@ from trajcredit import kernels
 from trajcredit.arrays import BOOL, F64, I64
 from trajcredit.attributors.base import Attribution, Scope, Term
 from trajcredit.attributors.bounds import choice, within
-from trajcredit.attributors.terms import has_credit
+from trajcredit.attributors.terms import MOST, has_credit, largest, rest
 from trajcredit.batching import Batch
 from trajcredit.errors import InputError
 from trajcredit.model import Note
@@ -63,23 +63,28 @@ class Gae:
         return Attribution(credit=credit, advantage=credit, notes=_notes(batch, missing, bootstrap))
 
     def explain(self, batch: Batch, span: int) -> tuple[Term, ...]:
-        """One term a step from here on: its surprise delta, at the weight it arrives with."""
+        """One term a step from here on: its surprise delta, at the weight it arrives with; of very many the largest."""
         t = batch.trajectory_of(span)
         values, bootstrap, _ = self._forecasts(batch)
         if not has_credit(batch, span) or np.isnan(bootstrap[t]):
             return ()
-        end = batch.span_offsets[t + 1]
+        end = int(batch.span_offsets[t + 1])
         starts = np.flatnonzero(self._steps(batch)[:end])
         starts = starts[np.searchsorted(starts, span, side="right") - 1 :]
-        forecast = [*values[starts].tolist(), float(bootstrap[t])]
-        terms = []
-        for k, (start, stop) in enumerate(zip(starts, [*starts[1:], end], strict=True)):
-            spans = start + batch.action_mask[start:stop].nonzero()[0]
-            reward, weight = float(batch.rewards[spans].sum()), (self.gamma * self.lam) ** k
-            delta = reward + self.gamma * forecast[k + 1] - forecast[k]
-            name = f"reward {reward:g} + {self.gamma:g} x V {forecast[k + 1]:g} - V {forecast[k]:g}, weight {weight:g}"
-            terms.append(Term(name, weight * delta, tuple(spans.tolist())))
-        return tuple(terms)
+        reward = np.add.reduceat(np.where(batch.action_mask, batch.rewards, 0.0)[:end], starts)
+        forecast, after = values[starts], np.append(values[starts[1:]], bootstrap[t])
+        weight = (self.gamma * self.lam) ** np.arange(len(starts))
+        terms = weight * (reward + self.gamma * after - forecast)
+        shown = largest(terms)
+        stops = np.append(starts[1:], end)
+        return tuple(
+            Term(
+                f"reward {reward[k]:g} + {self.gamma:g} x V {after[k]:g} - V {forecast[k]:g}, weight {weight[k]:g}",
+                float(terms[k]),
+                tuple((starts[k] + np.flatnonzero(batch.action_mask[starts[k] : stops[k]])[:MOST]).tolist()),
+            )
+            for k in shown
+        ) + rest(terms, shown, "steps")
 
     def _steps(self, batch: Batch) -> BOOL:
         """The spans whose V is read: every action, or the first of every turn."""
@@ -106,7 +111,8 @@ def _notes(batch: Batch, missing: I64, bootstrap: F64) -> tuple[Note, ...]:
     notes = []
     for t in np.flatnonzero(np.isnan(bootstrap) & ~np.isnan(batch.outcome)):
         if missing[t]:
-            code, message = "missing-values", f"{missing[t]} of its steps have no logged value: not scored"
+            have = "has" if missing[t] == 1 else "have"
+            code, message = "missing-values", f"{missing[t]} of its steps {have} no logged value: not scored"
         else:
             code, message = "no-bootstrap", "cut off, and no value logged for what would have followed: not scored"
         notes.append(Note(code=code, message=message, trajectory=batch.trajectory_ids[t]))

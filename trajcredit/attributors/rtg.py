@@ -10,7 +10,7 @@ import numpy as np
 from trajcredit import kernels
 from trajcredit.attributors.base import Attribution, Scope, Term
 from trajcredit.attributors.bounds import within
-from trajcredit.attributors.terms import has_credit
+from trajcredit.attributors.terms import has_credit, largest, rest
 from trajcredit.batching import Batch
 from trajcredit.registry import attributors
 
@@ -38,17 +38,16 @@ class Rtg:
         return Attribution(credit=credit, advantage=credit)
 
     def explain(self, batch: Batch, span: int) -> tuple[Term, ...]:
-        """One term a rewarded action from here on, with the discount it arrives at."""
+        """One term a rewarded action from here on, with the discount it arrives at; of very many the largest."""
         if not has_credit(batch, span):
             return ()
         end = batch.span_offsets[batch.trajectory_of(span) + 1]
         actions = span + batch.action_mask[span:end].nonzero()[0]
-        rewards = batch.rewards[actions]
-        terms = tuple(
-            Term(_name(int(steps)), float(self.gamma**steps * rewards[steps]), (int(actions[steps]),))
-            for steps in np.flatnonzero(rewards)
-        )
-        return terms or (Term("no reward from here on", 0.0),)
+        steps = np.flatnonzero(batch.rewards[actions])
+        values = self.gamma**steps * batch.rewards[actions[steps]]
+        shown = largest(values)
+        terms = [Term(_name(int(steps[i])), float(values[i]), (int(actions[steps[i]]),)) for i in shown]
+        return (*terms, *rest(values, shown, "rewards")) or (Term("no reward from here on", 0.0),)
 
 
 def _name(steps: int) -> str:

@@ -1,16 +1,21 @@
-"""What explanations share: where a reward sits, and an outcome against its baseline."""
+"""What explanations share: where a reward sits, an outcome against its baseline, and no more of it than can be read."""
 
 from __future__ import annotations
 
+from itertools import chain, islice
+from math import fsum
 from typing import Literal
 
 import numpy as np
 
-from trajcredit import kernels
+from trajcredit.arrays import F64, I64
 from trajcredit.attributors.base import Term
 from trajcredit.batching import Batch
 
-__all__ = ["against_group", "has_credit", "outcome_term", "reward_spans"]
+__all__ = ["MOST", "against_group", "has_credit", "largest", "outcome_term", "rest", "reward_spans"]
+
+MOST = 64
+"""Terms of an explanation, and spans of a term: episodes have thousands of rewards, and nobody reads those."""
 
 
 def has_credit(batch: Batch, span: int) -> bool:
@@ -18,12 +23,26 @@ def has_credit(batch: Batch, span: int) -> bool:
     return bool(batch.action_mask[span]) and not np.isnan(batch.outcome[batch.trajectory_of(span)])
 
 
+def largest(values: F64) -> I64:
+    """Positions of the values, in order; of more than MOST those of the largest, leaving room for a sum of the rest."""
+    if len(values) <= MOST:
+        return np.arange(len(values))
+    return np.sort(np.argsort(-np.abs(values), kind="stable")[: MOST - 1])
+
+
+def rest(values: F64, shown: I64, what: str) -> tuple[Term, ...]:
+    """One term for all values but those shown: "12 more rewards"; none where all are."""
+    left_out = np.delete(values, shown)
+    return (Term(f"{len(left_out)} more {what}", fsum(left_out)),) if len(left_out) else ()
+
+
 def reward_spans(batch: Batch, trajectory: int) -> tuple[int, ...]:
-    """Where the outcome of a trajectory sits: its rewarded actions, the last one where all rewards are 0."""
+    """Where the outcome of a trajectory sits: its largest rewards, the last action where all are 0."""
     start, end = batch.span_offsets[trajectory : trajectory + 2]
-    whole = np.array([0, end - start], dtype=np.int64)
-    carries = kernels.rewarded(batch.rewards[start:end], batch.action_mask[start:end], whole)
-    return tuple((carries.nonzero()[0] + start).tolist())
+    actions = start + np.flatnonzero(batch.action_mask[start:end])
+    carries = actions[np.nan_to_num(batch.rewards[actions]) != 0]
+    spans = carries[largest(batch.rewards[carries])] if len(carries) else actions[-1:]
+    return tuple(spans.tolist())
 
 
 def outcome_term(batch: Batch, trajectory: int) -> Term:
@@ -34,11 +53,11 @@ def outcome_term(batch: Batch, trajectory: int) -> Term:
 def against_group(
     batch: Batch, trajectory: int, credit: float, baseline: Literal["group", "siblings"]
 ) -> tuple[Term, Term]:
-    """Outcome, then the mean that was subtracted from it to make `credit`, with the spans that mean rests on."""
+    """Outcome, then the mean that was subtracted from it to make `credit`, with spans that mean rests on."""
     t = trajectory
     scored = (batch.group == batch.group[t]) & ~np.isnan(batch.outcome)
     others = [int(m) for m in np.flatnonzero(scored) if baseline == "group" or m != t]
     name = {"group": "group mean", "siblings": "mean of siblings" if others else "no sibling to hold it against"}
     outcome = outcome_term(batch, t)
-    spans = tuple(span for other in others for span in reward_spans(batch, other))
+    spans = tuple(islice(chain.from_iterable(reward_spans(batch, other) for other in others), MOST))
     return outcome, Term(name[baseline], credit - outcome.value, spans)

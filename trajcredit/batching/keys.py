@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -75,15 +76,38 @@ def pools(heads: Sequence[Head], tool_sets: Sequence[frozenset[str]], declared: 
         sets.setdefault(names if own else known[place], len(sets))
         for place, names, own in zip(places, tool_sets, declared.tolist(), strict=True)
     ]
-    distinct, pool = list(sets), list(range(len(sets)))
-    for a in range(len(distinct)):
-        for b in range(a):
-            both, either = len(distinct[a] & distinct[b]), len(distinct[a] | distinct[b])
-            if pool[a] != pool[b] and either and both / either > threshold:
-                old, new = max(pool[a], pool[b]), min(pool[a], pool[b])
-                pool = [new if p == old else p for p in pool]
+    pool = list(range(len(sets)))
+    for a, b in _overlapping(list(sets), threshold):
+        a, b = _root(pool, a), _root(pool, b)
+        pool[max(a, b)] = min(a, b)
+    pool = [_root(pool, p) for p in pool]
     number = {p: n for n, p in enumerate(dict.fromkeys(pool))}
     return np.array([number[pool[w]] for w in which], dtype=np.int64)
+
+
+def _overlapping(sets: Sequence[frozenset[str]], threshold: float) -> Iterator[tuple[int, int]]:
+    """Pairs of sets whose Jaccard overlap exceeds the threshold.
+
+    Two such sets share one of their rarest |S| - floor(threshold |S|) names (prefix filtering, Bayardo et al. 2007), so
+    only sets that meet there are compared.
+    """
+    rarity = Counter(name for names in sets for name in names)
+    meeting: dict[str, list[int]] = {}
+    for b, names in enumerate(sets):
+        ordered = sorted(names, key=lambda name: (rarity[name], name))
+        prefix = ordered[: len(names) - int(threshold * len(names))]
+        for a in {a for name in prefix for a in meeting.get(name, ())}:
+            both = len(names & sets[a])
+            if both > threshold * (len(names) + len(sets[a]) - both):
+                yield a, b
+        for name in prefix:
+            meeting.setdefault(name, []).append(b)
+
+
+def _root(pool: list[int], p: int) -> int:
+    while pool[p] != p:
+        pool[p] = p = pool[pool[p]]
+    return p
 
 
 def _plain(value: Any) -> Any:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 import numpy as np
+from msgspec.structs import replace
 
 from trajcredit.arrays import F64, I64
 from trajcredit.batching.batch import Batch
 from trajcredit.batching.columns import Columns, columns_of
-from trajcredit.batching.groups import group_key, group_names
+from trajcredit.batching.groups import check_fields, group_key, group_names
 from trajcredit.batching.heads import Head
 from trajcredit.batching.keys import pools
 from trajcredit.batching.rewards import choose_source, place_rewards
@@ -51,7 +53,7 @@ def assemble(
     version = [versions.setdefault(head.policy_version, len(versions) - 1) for head in heads]
     truncated = np.array([bool(head.truncated) for head in heads], dtype=bool)
     unknown = np.full(len(columns.kind), np.nan)
-    return Batch(
+    batch = Batch(
         trajectory_ids=ids,
         group_ids=group_ids,
         span_offsets=columns.span_offsets,
@@ -86,8 +88,22 @@ def assemble(
         policy_versions=tuple(v for v in versions if v is not None),
         graphs=None if graphs is None else tuple(graphs),
         reward_source=source,
-        notes=(*notes, *_end_notes(heads), *group_notes),
+        notes=(*notes, *_end_notes(heads), *group_notes, *_graph_notes(graphs or ())),
     )
+    _freeze(batch)
+    return batch
+
+
+def _freeze(batch: Batch) -> None:
+    """No attributor can change what the next one reads."""
+    for field in fields(batch):
+        column = getattr(batch, field.name)
+        if isinstance(column, np.ndarray):
+            column.setflags(write=False)
+
+
+def _graph_notes(graphs: Sequence[SpanGraph]) -> list[Note]:
+    return [replace(note, trajectory=graph.trajectory.id) for graph in graphs for note in graph.notes]
 
 
 def _check_ids(ids: Sequence[str]) -> None:
@@ -99,6 +115,7 @@ def _check_ids(ids: Sequence[str]) -> None:
 
 
 def _groups(heads: Sequence[Head], by: str | None) -> tuple[I64, tuple[str, ...], list[Note]]:
+    check_fields(heads, by)
     keys = [group_key(head, by) for head in heads]
     names = group_names(keys)
     number = {key: n for n, key in enumerate(names)}

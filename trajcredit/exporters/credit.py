@@ -27,3 +27,5 @@ class Credit:
     credit: F64
     advantage: F64
     notes: tuple[Note, ...] = ()
+    run_id: str | None = None
+    """The stored run it comes from; null where nothing is stored."""

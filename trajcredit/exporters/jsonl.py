@@ -73,7 +73,7 @@ def _rows(credit: Credit, before: list[list[Any]], after: list[list[Any]], piece
         CreditRow,
         *(column[piece] for column in before),
         repeat(credit.attributor),
-        repeat(None),
+        repeat(credit.run_id),
         credit.credit[piece].tolist(),
         credit.advantage[piece].tolist(),
         *(column[piece] for column in after),

@@ -90,7 +90,6 @@ def _shared_columns(batch: Batch) -> Columns:
         "turn": pyarrow.array(columns.turn),
         "name": _by_code(columns.tool, batch.tool_names),
         "is_action": pyarrow.array(columns.is_action),
-        "run_id": _text([None] * batch.n_spans),
         "reward": _numbers(columns.reward),
         "outcome": _numbers(columns.outcome),
     }
@@ -99,6 +98,7 @@ def _shared_columns(batch: Batch) -> Columns:
 def _scored_columns(credit: Credit) -> Columns:
     return {
         "attributor": _constant(credit.attributor, credit.batch.n_spans),
+        "run_id": _constant(credit.run_id, credit.batch.n_spans) if credit.run_id else _nothing(credit.batch.n_spans),
         "credit": _numbers(credit.credit),
         "advantage": _numbers(credit.advantage),
     }
@@ -135,5 +135,12 @@ def _text(values: Sequence[str | None]) -> pyarrow.Array:
     import pyarrow
 
     if values.count(None) == len(values):  # whole columns of nothing are common, and a tenth of the time
-        return pyarrow.nulls(len(values), pyarrow.dictionary(pyarrow.int32(), pyarrow.string()))
+        return _nothing(len(values))
     return pyarrow.array(values, pyarrow.string()).dictionary_encode()
+
+
+def _nothing(n: int) -> pyarrow.Array:
+    """Text that is null throughout."""
+    import pyarrow
+
+    return pyarrow.nulls(n, pyarrow.dictionary(pyarrow.int32(), pyarrow.string()))

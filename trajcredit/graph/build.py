@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 
 import numpy as np
 
 from trajcredit.arrays import BOOL, offsets_of
+from trajcredit.graph.calls import CallLog, read_calls
 from trajcredit.graph.control import context_edges, control_edges, turn_edges
 from trajcredit.graph.edges import EdgeList
 from trajcredit.graph.evidence import EDGE_KINDS, RULES
 from trajcredit.graph.failures import failed
-from trajcredit.graph.match import found_edges, value_edges
 from trajcredit.graph.spangraph import SpanGraph
 from trajcredit.graph.state import state_edges
-from trajcredit.graph.transcript import Transcript, read_calls
+from trajcredit.graph.value_edges import found_edges, value_edges
 from trajcredit.graph.values import Values, find_values
-from trajcredit.model import Trajectory, check
+from trajcredit.model import Note, Trajectory, check
 
 __all__ = ["build_graphs"]
 
-CHUNK = 8_000_000
+CHUNK = 4_000_000
 """Characters of text scanned at once: bounds the memory of the token tables."""
 _KIND_OF_RULE = np.array([EDGE_KINDS.index(rule.kind) for rule in RULES], dtype=np.uint8)
 
@@ -35,7 +37,20 @@ def build_graphs(trajectories: Sequence[Trajectory], writes: Mapping[str, bool] 
     """
     for trajectory in trajectories:
         check(trajectory)
-    return list(chain.from_iterable(_build(chunk, writes or {}) for chunk in _chunks(trajectories)))
+    with _collector_paused():
+        return list(chain.from_iterable(_build(chunk, writes or {}) for chunk in _chunks(trajectories)))
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Graphs are made of many small lists that live on: looking through them for cycles would cost a fifth more."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
 
 
 def _chunks(trajectories: Sequence[Trajectory]) -> Iterator[list[Trajectory]]:
@@ -56,18 +71,17 @@ def _build(trajectories: list[Trajectory], writes: Mapping[str, bool]) -> list[S
     fails = [s.kind == "tool_result" and failed(s) for t in trajectories for s in t.spans]
     values = find_values(trajectories, np.array(fails, dtype=bool))
     offsets, named, found = values.span_offsets.tolist(), values.resources(), found_edges(values)
-    built: list[tuple[Transcript, EdgeList]] = []
-    for t, trajectory in enumerate(trajectories):
-        first, last = offsets[t], offsets[t + 1]
-        transcript = read_calls(trajectory, named[first:last], fails[first:last], writes)
+    built: list[tuple[CallLog, EdgeList]] = []
+    for t, (trajectory, first) in enumerate(zip(trajectories, offsets, strict=False)):
+        log = read_calls(trajectory, first, named, fails, writes)
         edges = EdgeList()
         _logged_edges(trajectory, edges)
-        turn_edges(transcript, edges)
-        value_edges(transcript, first, found[t], values, edges)
-        state_edges(transcript, edges)
-        control_edges(transcript, edges, partial(values.forms_of, first))
-        context_edges(transcript, edges)
-        built.append((transcript, edges))
+        turn_edges(log, edges)
+        value_edges(log, first, found[t], values, edges)
+        state_edges(log, edges)
+        control_edges(log, edges, partial(values.forms_of, first))
+        context_edges(log, edges)
+        built.append((log, edges))
     return _assemble(built, values, fails)
 
 
@@ -85,7 +99,7 @@ def _logged_edges(trajectory: Trajectory, edges: EdgeList) -> None:
         edges.state(edge.parent, edge.child, edge.kind, edge.weight, detail=edge.evidence or "")
 
 
-def _assemble(built: list[tuple[Transcript, EdgeList]], values: Values, fails: list[bool]) -> list[SpanGraph]:
+def _assemble(built: list[tuple[CallLog, EdgeList]], values: Values, fails: list[bool]) -> list[SpanGraph]:
     """All edges of the chunk as arrays, then one view of them a trajectory."""
     children, parents, weights, rules, counts = [], [], [], [], []
     matches: list[int] = []
@@ -100,9 +114,9 @@ def _assemble(built: list[tuple[Transcript, EdgeList]], values: Values, fails: l
             weights.append(weight)
             rules.append(rule)
             found = edges.matches.get(pair, ())
-            counts.append(len(found))
-            for a, b in found:
-                matches += (first + child, a, first + parent, b)
+            counts.append(len(found) // 2)
+            for k in range(0, len(found), 2):
+                matches += (first + child, found[k], first + parent, found[k + 1])
         details.append({e: edges.details[pair] for e, pair in enumerate(pairs) if pair in edges.details})
         ends.append(len(children))
     rule_column, weight_column = np.array(rules, dtype=np.uint8), np.array(weights, dtype=np.float64)
@@ -110,15 +124,15 @@ def _assemble(built: list[tuple[Transcript, EdgeList]], values: Values, fails: l
     edge_offsets = np.searchsorted(np.array(children, dtype=np.int64), np.arange(int(values.span_offsets[-1]) + 1))
     match_offsets = offsets_of(counts)
     ranges = values.ranges(np.array(matches, dtype=np.int64).reshape(-1, 4))
-    is_write, basis, is_error = _effects((transcript for transcript, _ in built), fails)
+    is_write, basis, is_error = _effects((log for log, _ in built), fails)
     graphs = []
-    for t, (transcript, _) in enumerate(built):
+    for t, (log, _) in enumerate(built):
         a, b = ends[t], ends[t + 1]
         first, last = int(values.span_offsets[t]), int(values.span_offsets[t + 1])
         m = match_offsets[a : b + 1]
         graphs.append(
             SpanGraph(
-                trajectory=transcript.trajectory,
+                trajectory=log.trajectory,
                 parent_offsets=edge_offsets[first : last + 1] - a,
                 parents=parent_column[a:b],
                 weight=weight_column[a:b],
@@ -130,20 +144,28 @@ def _assemble(built: list[tuple[Transcript, EdgeList]], values: Values, fails: l
                 is_write=is_write[first:last],
                 write_basis=tuple(basis[first:last]),
                 is_error=is_error[first:last],
+                notes=_notes(int(values.ignored[t])),
             )
         )
     return graphs
 
 
-def _effects(transcripts: Iterable[Transcript], fails: list[bool]) -> tuple[BOOL, list[str], BOOL]:
+def _notes(ignored: int) -> tuple[Note, ...]:
+    if not ignored:
+        return ()
+    uses = "1 use" if ignored == 1 else f"{ignored:,} uses"
+    return (Note("common-values", f"{uses} of values that most observations hold: too common to prove anything"),)
+
+
+def _effects(logs: Iterable[CallLog], fails: list[bool]) -> tuple[BOOL, list[str], BOOL]:
     """Which calls change state and what told so; which results failed, with the calls they answer."""
     is_write, is_error, basis = [False] * len(fails), fails.copy(), [""] * len(fails)
     first = 0
-    for transcript in transcripts:
-        for call in transcript.calls:
+    for log in logs:
+        for call in log.calls:
             at = first + call.span
             is_write[at] = call.act.does in ("effect", "setter")
             is_error[at] = call.failed
             basis[at] = call.act.basis
-        first += len(transcript.trajectory.spans)
+        first += len(log.trajectory.spans)
     return np.array(is_write, dtype=bool), basis, np.array(is_error, dtype=bool)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from trajcredit.graph.calls import Call, CallLog
 from trajcredit.graph.edges import EdgeList
-from trajcredit.graph.transcript import Call, Transcript
 from trajcredit.model import ACTION_KINDS, Span
 
 __all__ = ["context_edges", "control_edges", "turn_edges"]
 
+MOST_THOUGHTS = 4
+"""Reasoning blocks of one turn that lead to every later span of it."""
 MOST_CLOSING = 16
 """Effects that one message is looked at for: the latest."""
 _BAD = re.compile(
@@ -20,9 +22,12 @@ _BAD = re.compile(
 )
 
 
-def turn_edges(transcript: Transcript, edges: EdgeList) -> None:
-    """Reasoning to the rest of its own turn; an assistant question to the user turn that answers it."""
-    spans = transcript.trajectory.spans
+def turn_edges(log: CallLog, edges: EdgeList) -> None:
+    """Reasoning to the rest of its own turn; an assistant question to the user turn that answers it.
+
+    Of many reasoning blocks in one turn only the latest lead on directly, the others through them.
+    """
+    spans = log.trajectory.spans
     thoughts: list[int] = []
     for i, span in enumerate(spans):
         if thoughts and spans[thoughts[0]].turn != span.turn:
@@ -31,31 +36,38 @@ def turn_edges(transcript: Transcript, edges: EdgeList) -> None:
             for thought in thoughts:
                 edges.add(thought, i, "reasoning", 1.0)
         elif span.kind == "reasoning":
+            if len(thoughts) == MOST_THOUGHTS:
+                edges.add(thoughts.pop(0), i, "reasoning", 1.0)
             thoughts.append(i)
-    for user, question in transcript.asks.items():
+    for user, question in log.asks.items():
         edges.add(question, user, "reply", 0.6)
 
 
-def control_edges(transcript: Transcript, edges: EdgeList, forms_of: Callable[[int], Iterable[int]]) -> None:
+def control_edges(log: CallLog, edges: EdgeList, forms_of: Callable[[int], Iterable[int]]) -> None:
     """Retries and findings call by call, then closing edges message by message; `forms_of`: values in a span."""
     failures: dict[str, Call] = {}
     finding: Call | None = None
-    for call in transcript.calls:
+    for call in log.calls:
         failure = failures.get(call.tool)
-        if failure is not None and failure.turn < call.turn:
+        if failure is not None and _told_before(failure, call):
             if _alike(failure, call, forms_of):
                 edges.add(failure.result or failure.span, call.span, "retry", 0.3)
             del failures[call.tool]
-        if call.is_effect and finding is not None and finding.turn < call.turn:
+        if call.is_effect and finding is not None and _told_before(finding, call):
             edges.add(finding.result or finding.span, call.span, "finding", 0.6)
             finding = None
         if call.failed:
             failures[call.tool] = call
         if call.act.does == "check" and call.result is not None:
-            text = transcript.trajectory.spans[call.result].text
+            text = log.trajectory.spans[call.result].text
             finding = call if call.failed or _BAD.search(text) else None
-    _closing(transcript, edges, forms_of)
-    _request(transcript.trajectory.spans, edges)
+    _closing(log, edges, forms_of)
+    _request(log.trajectory.spans, edges)
+
+
+def _told_before(earlier: Call, call: Call) -> bool:
+    """Whether the result of a call was there when another was made, in a later turn."""
+    return earlier.turn < call.turn and earlier.result is not None and earlier.result < call.span
 
 
 def _alike(failure: Call, call: Call, forms_of: Callable[[int], Iterable[int]]) -> bool:
@@ -65,13 +77,13 @@ def _alike(failure: Call, call: Call, forms_of: Callable[[int], Iterable[int]]) 
     return len(before & now) >= 0.3 * max(1, len(before | now))
 
 
-def _closing(transcript: Transcript, edges: EdgeList, forms_of: Callable[[int], Iterable[int]]) -> None:
+def _closing(log: CallLog, edges: EdgeList, forms_of: Callable[[int], Iterable[int]]) -> None:
     """A message depends on the effects it reports: latest first, each unless it is an ancestor of the message already.
 
-    Ancestors are kept as bit sets over the effects alone, so that a long transcript stays linear.
+    Ancestors are kept as bit sets, and over the effects alone: an eighth of a byte a span and effect.
     """
-    spans = transcript.trajectory.spans
-    effects = [call for call in transcript.calls if call.is_effect]
+    spans = log.trajectory.spans
+    effects = [call for call in log.calls if call.is_effect]
     if not effects:
         return
     bit = {call.span: 1 << k for k, call in enumerate(effects)}
@@ -88,7 +100,7 @@ def _closing(transcript: Transcript, edges: EdgeList, forms_of: Callable[[int], 
         if span.kind == "assistant" and not _goes_on(spans, i):
             for effect in _latest(effects, before & ~known, MOST_CLOSING):
                 new = effect.turn < span.turn and not bit[effect.span] & known
-                if new and _reports(transcript, i, effect, forms_of):
+                if new and _reports(log, i, effect, forms_of):
                     edges.add(effect.span, i, "closing", 0.5)
                     known |= reached[effect.span] | bit[effect.span]
         reached.append(known)
@@ -109,13 +121,13 @@ def _goes_on(spans: list[Span], i: int) -> bool:
     return any(s.kind == "tool_call" for s in spans[i + 1 : i + 40] if s.turn == spans[i].turn)
 
 
-def _reports(transcript: Transcript, message: int, effect: Call, forms_of: Callable[[int], Iterable[int]]) -> bool:
+def _reports(log: CallLog, message: int, effect: Call, forms_of: Callable[[int], Iterable[int]]) -> bool:
     """With one user turn every effect is reported; with several, those of this turn that the message names."""
-    if transcript.rounds[-1] <= 1:
+    if log.rounds[-1] <= 1:
         return True
-    if effect.round != transcript.rounds[message]:
+    if effect.round != log.rounds[message]:
         return False
-    text = transcript.trajectory.spans[message].text.lower()
+    text = log.trajectory.spans[message].text.lower()
     if any(stem in text for stem in _stems(effect.tool)):
         return True
     return bool(set(forms_of(effect.span)) & set(forms_of(message)))
@@ -136,12 +148,12 @@ def _request(spans: list[Span], edges: EdgeList) -> None:
         edges.add(asked, answer, "request", 0.5)
 
 
-def context_edges(transcript: Transcript, edges: EdgeList) -> None:
+def context_edges(log: CallLog, edges: EdgeList) -> None:
     """A light edge from the last observation to every action that nothing else explains."""
     explained = {child for child, _ in edges.found}
     seen = last = -1
     turn = -2
-    for i, span in enumerate(transcript.trajectory.spans):
+    for i, span in enumerate(log.trajectory.spans):
         if span.turn != turn:
             seen, turn = last, span.turn
         if span.kind in ACTION_KINDS:

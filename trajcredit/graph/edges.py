@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from trajcredit.graph.evidence import RULE_CODES
@@ -17,24 +16,23 @@ class EdgeList:
     """Edges of one trajectory, ends as positions in it.
 
     found    (child, parent) -> (weight, rule code)
-    matches  the same -> token pairs (of the child, of the parent) that prove it
+    matches  the same -> the tokens that prove it, of the child and of the parent in turn
     details  the same -> what its sentence needs and no match shows
     """
 
     found: dict[tuple[int, int], tuple[float, int]] = field(default_factory=dict)
-    matches: dict[tuple[int, int], Sequence[Sequence[int]]] = field(default_factory=dict)
+    matches: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
     details: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def add(
-        self,
-        parent: int,
-        child: int,
-        rule: str,
-        weight: float,
-        matches: Sequence[Sequence[int]] = (),
-        detail: str = "",
+        self, parent: int, child: int, rule: str, weight: float, matches: tuple[int, ...] = (), detail: str = ""
     ) -> None:
-        """Keep the edge unless one as heavy joins the pair already."""
+        """Keep the edge unless one as heavy joins the pair already.
+
+        What came later was not used, whatever a rule says: logs tell of failures after the call that follows them.
+        """
+        if parent >= child:
+            return
         pair = (child, parent)
         known = self.found.get(pair)
         if known is not None:

@@ -13,7 +13,19 @@ from functools import lru_cache
 
 from trajcredit.model import Tool
 
-__all__ = ["BUILDS", "OVERWRITES", "PUBLISHES", "RUNS", "STORES", "Act", "acknowledges", "act_of", "first_word"]
+__all__ = [
+    "BUILDS",
+    "OVERWRITES",
+    "PUBLISHES",
+    "RUNS",
+    "STORES",
+    "Act",
+    "acknowledges",
+    "act_of",
+    "first_word",
+    "of_session",
+    "reports_tests",
+]
 
 EFFECTS = frozenset(
     """abort accept ack acknowledge add alter annotate append apply approve archive assign attach authorize ban block
@@ -42,6 +54,10 @@ SESSION_NOUNS = frozenset(
     """session profile workspace context environment env account database project cluster namespace branch mode user
     tenant region connection""".split()
 )
+SESSION_WORDS = SESSION_NOUNS | frozenset(
+    "sessions active current default defaults preference preferences settings subsequent later following".split()
+)
+"""Words of the description of a tool that shapes later calls."""
 CHECKS = frozenset("check test tests pytest verify validate lint".split())
 RUNS = frozenset("run exec execute eval python python3 node bash sh".split())
 OVERWRITES = frozenset("write create save put run".split())
@@ -51,8 +67,11 @@ NOUNS_TOO = frozenset("archive email file label mail order page record report ta
 LOOKUPS = frozenset("search lookup query fetch get list read view find".split())
 """archive_search looks up: a last word of these wins over a first word that is a noun as well."""
 BUILDS = frozenset("build compile make lint format npm cargo tsc ruff mypy".split())
-GENERIC = frozenset("run exec execute call invoke perform do make use tool function command shell bash".split())
-"""Verbs of a description that say nothing about what is run."""
+GENERIC = frozenset(
+    """a an the this that to your our its any some one it you can run runs exec execute executes call calls invoke
+    invokes perform performs do does make use uses used tool function command commands shell bash""".split()
+)
+"""Words of a description that say nothing about what is done."""
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _ACKNOWLEDGES = re.compile(
@@ -65,6 +84,11 @@ _ACKNOWLEDGES = re.compile(
     |confirmed|cancelled|canceled|queued|scheduled|submitted|complete[d]?)["']
     |\b(?:rolled\ back|restarted|created|updated|deleted|saved|written|submitted|sent)\W*$""",
     re.IGNORECASE | re.VERBOSE,
+)
+_TEST_REPORT = re.compile(
+    r"\b\d+ (?:tests? |checks? |specs? |examples? )?(?:passed|passing|failed|failing|failures?)\b"
+    r"|\b(?:all|no) (?:tests?|checks?) (?:passed|failed)\b|^(?:PASS|FAIL|ok|FAILED)\b.*\b\d*\.?\d+ ?m?s\b",
+    re.MULTILINE,
 )
 SHORT = 120
 """Characters an acknowledgement may have."""
@@ -88,6 +112,17 @@ def act_of(name: str, tool: Tool | None, command: str, writes: Mapping[str, bool
     if name in writes:
         return Act(_declared(writes[name], name), word, "settings")
     return _by_words(name, (tool.description or "") if tool is not None else "", command[:160])
+
+
+@lru_cache(maxsize=4096)
+def of_session(description: str) -> bool:
+    """Whether a description speaks of what later calls run in: a session, defaults, what is active."""
+    return any(word.lower() in SESSION_WORDS for word in _WORDS.findall(description[:200]))
+
+
+def reports_tests(reply: str) -> bool:
+    """Whether a reply counts what passed and what failed."""
+    return _TEST_REPORT.search(reply[:2000]) is not None or _TEST_REPORT.search(reply[-2000:]) is not None
 
 
 def acknowledges(reply: str) -> bool:
@@ -114,17 +149,24 @@ def _by_words(name: str, description: str, command: str) -> Act | None:
     does = _class_of(words)
     if does is not None:
         return Act(does, words[0], "verb")
-    described = tuple(w.lower() for w in _WORDS.findall(description)[:6])
-    if described and described[0] not in GENERIC:
-        does = _class_of(described)
-        if does is not None:
-            return Act(does, described[0], "description")
+    described = _telling(description)
+    does = None if len(described) == 1 and described[0] in NOUNS_TOO else _class_of(described)
+    if does is not None:
+        return Act(does, described[0], "description")
     command_words = _command_words(command)
     for k, word in enumerate(command_words):
         does = _class_of(command_words[k:])
         if does is not None:
             return Act(does, word, "command", True)
     return None
+
+
+def _telling(description: str) -> tuple[str, ...]:
+    """The first words of a description from the first that says what is done: of "Use this to run tests", tests."""
+    words = [w.lower() for w in _WORDS.findall(description[:200])[:10]]
+    while words and words[0] in GENERIC:
+        del words[0]
+    return tuple(words[:6])
 
 
 def _class_of(words: tuple[str, ...]) -> str | None:

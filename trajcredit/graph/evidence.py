@@ -24,7 +24,7 @@ RULES: tuple[Rule, ...] = (
     Rule("call", "call", "the result of this call"),
     Rule("reasoning", "turn", "written in the same turn, after this reasoning"),
     Rule("reply", "turn", "answers the question asked here"),
-    Rule("value", "value", "uses {values}, first seen here"),
+    Rule("value", "value", "uses {values}, shown here"),
     Rule("echo", "value", "uses {values}, which the user gave and this result showed again"),
     Rule("neighbour", "value", "uses {detail}, one away from the number seen here"),
     Rule("whole_result", "value", "repeats {values}, the whole of this result"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from trajcredit.graph.evidence import EDGE_KINDS
 from trajcredit.graph.spangraph import SpanGraph
 from trajcredit.model import body
+from trajcredit.visible import visible
 
 if TYPE_CHECKING:
     import networkx
@@ -107,9 +108,8 @@ def _xml_text(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    safe = "".join(c if c >= " " else " " for c in text)
-    return '"' + safe.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + visible(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _entities(text: str) -> str:
-    return "".join(c if c.isalnum() or c in " .,:-_/" else f"#{ord(c)};" for c in text)
+    return "".join(c if c.isalnum() or c in " .,:-_/" else f"#{ord(c)};" for c in visible(text))

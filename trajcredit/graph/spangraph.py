@@ -31,7 +31,8 @@ class SpanGraph:
     matches         i64[q,4]  child start, child end, parent start, parent end: characters of `model.body`
     details         edge -> what its sentence needs and no match shows ("the sum of subtotal over 12 results")
     is_write        bool[n]   calls that change state
-    write_basis     n         what told so: declared, settings, verb, description, command or acknowledgement; ""
+    write_basis     n         what told so: declared, settings, verb, description, command, code,
+                              acknowledgement or reply; ""
     is_error        bool[n]   results that failed, and the calls they answer
     notes           what the builder guessed or left out
     """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from trajcredit.graph.calls import Call, CallLog, Resource
 from trajcredit.graph.edges import EdgeList
 from trajcredit.graph.effects import BUILDS, OVERWRITES, PUBLISHES, RUNS, STORES
-from trajcredit.graph.transcript import Call, Resource, Transcript
 
 __all__ = ["state_edges"]
 
@@ -16,22 +16,26 @@ SHORT_COMMAND = 80
 """Characters of a command that names nothing: it works on the state as it is."""
 MOST_SESSIONS = 8
 """Session setters in force at once."""
+MOST_LOOKS = 8
+"""Unused looks that one effect is tied to: the latest."""
+MOST_PUBLISHED = 64
+"""Changes that one publishing call is tied to: the latest."""
 MOST_REPAIRS = 8
 """Effects between a failure and the success of the same call."""
 
 
-def state_edges(transcript: Transcript, edges: EdgeList) -> None:
+def state_edges(log: CallLog, edges: EdgeList) -> None:
     """Turn by turn: what each call rests on, then what the turn's calls have done. Calls of one turn do not meet."""
-    world = World(_environment(transcript.calls))
+    world = World(_environment(log.calls))
     waiting: list[Call] = []
-    for call in transcript.calls:
+    for call in log.calls:
         if waiting and waiting[0].turn != call.turn:
             world.record(waiting)
             waiting = []
         world.link(call, edges)
         waiting.append(call)
-    if not any(call.is_effect and call.act.does == "effect" for call in transcript.calls):
-        _session_reads(transcript.calls, edges)
+    if not any(call.is_effect and call.act.does == "effect" for call in log.calls):
+        _session_reads(log.calls, edges)
 
 
 def _environment(calls: list[Call]) -> set[int]:
@@ -74,7 +78,7 @@ class World:
             if setter is not None:
                 edges.add(setter.span, call.span, "variable", 0.8, detail=name)
         if call.is_effect:
-            for look in self.unused:
+            for look in self.unused[-MOST_LOOKS:]:
                 if look.round == call.round:
                     edges.add(look.span, call.span, "looked_up", 0.35)
 
@@ -97,16 +101,21 @@ class World:
         self.effects.append(call)
         self.unused = []
         for name in call.names:
-            self.written[name.form] = self.unpublished[name.form] = (call, name)
+            self.written[name.form] = (call, name)
+            if name.form not in self.environment:
+                self.unpublished.pop(name.form, None)
+                self.unpublished[name.form] = (call, name)
         if call.act.does == "setter":
             self.setters.pop((call.tool, call.act.verb), None)
             self.setters[call.tool, call.act.verb] = call
             if len(self.setters) > MOST_SESSIONS:
                 del self.setters[next(iter(self.setters))]
-        if call.act.verb in RUNS:
+        if call.act.verb in RUNS or call.code is not None:
             self.runs[call.tool] = call
         if call.act.verb in PUBLISHES:
             self.unpublished = {}
+        elif len(self.unpublished) > 2 * MOST_PUBLISHED:
+            self.unpublished = dict(list(self.unpublished.items())[-MOST_PUBLISHED:])
 
     def _resources(self, call: Call, edges: EdgeList) -> None:
         for name in call.names:
@@ -114,15 +123,15 @@ class World:
                 continue
             writer = self.written.get(name.form)
             if writer is not None and call.act.verb not in OVERWRITES:
-                edges.add(writer[0].span, call.span, "read_after_write", 0.7, [(name.token, writer[1].token)])
+                edges.add(writer[0].span, call.span, "read_after_write", 0.7, (name.token, writer[1].token))
             looker = self.looked.get(name.form)
             if looker is not None and call.is_effect:
                 weight = 0.5 if name.whole and looker[1].whole else 0.2
-                edges.add(looker[0].span, call.span, "write_after_read", weight, [(name.token, looker[1].token)])
+                edges.add(looker[0].span, call.span, "write_after_read", weight, (name.token, looker[1].token))
         if call.act.verb in PUBLISHES:
-            for form, (effect, _) in self.unpublished.items():
-                if form not in self.environment:
-                    edges.add(effect.span, call.span, "publish", 0.5)
+            changed = dict.fromkeys(effect.span for effect, _ in self.unpublished.values())
+            for span in list(changed)[-MOST_PUBLISHED:]:
+                edges.add(span, call.span, "publish", 0.5)
 
     def _sessions(self, call: Call, edges: EdgeList) -> None:
         for (tool, verb), setter in self.setters.items():
@@ -138,7 +147,8 @@ class World:
             call.act.verb in BUILDS and not call.names and call.length < SHORT_COMMAND and self.last_effect is not None
         ):
             edges.add(self.last_effect.span, call.span, "build", 0.3)
-        if call.is_effect and call.act.verb in STORES and call.length < SHORT_WRITE:
+        stores = call.act.verb in STORES or (call.act.basis == "acknowledgement" and call.names)
+        if call.is_effect and stores and call.length < SHORT_WRITE:
             run = next((run for tool, run in reversed(self.runs.items()) if tool != call.tool), None)
             if run is not None:
                 edges.add(run.span, call.span, "run_output", 0.5)

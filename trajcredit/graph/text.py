@@ -11,10 +11,11 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
-from trajcredit.arrays import I64, U8, offsets_of
+from trajcredit.arrays import I32, I64, U8, offsets_of
 
 __all__ = ["UPPER", "Places", "TextBuffer", "collect", "fold"]
 
@@ -24,6 +25,8 @@ UPPER = 1
 _ESCAPED = r"(?P<escape>(?:\\u[0-9a-fA-F]{4})+)"
 _PERCENT = r"(?P<percent>(?:%[0-9a-fA-F]{2})+)"
 _FOREIGN = r"(?P<foreign>(?:[A-Za-z](?=[\u0300-\u036f]))?[^\x00-\x7f]+)"
+LONGEST_CLUSTER = 32
+"""Characters that fold together at most; no script stacks more marks, and normalising longer runs is quadratic."""
 _KEPT = "-_./:@+'#"
 """ASCII that a decoded run may hold: a decoded quote or brace must not look like structure."""
 _MOVED = re.compile(f"{_ESCAPED}|{_PERCENT}|{_FOREIGN}")
@@ -31,20 +34,13 @@ _MOVED = re.compile(f"{_ESCAPED}|{_PERCENT}|{_FOREIGN}")
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The way back from the bytes of a folded text to its characters, piece by piece.
+    """The way back from the bytes of a folded text to its characters: `starts[k]` is where character k begins."""
 
-    A piece starts at byte `starts[k]` and character `characters[k]`; where `steps[k]` is 1 the two go on together,
-    where it is 0 all its bytes stand for that one character.
-    """
-
-    starts: I64
-    characters: I64
-    steps: I64
+    starts: I32
 
     def __getitem__(self, bytes_: I64) -> I64:
-        """The characters that byte positions stand for."""
-        piece = np.searchsorted(self.starts, bytes_, side="right") - 1
-        found: I64 = self.characters[piece] + self.steps[piece] * (bytes_ - self.starts[piece])
+        """The characters that byte positions stand for; of characters folded into one, the first."""
+        found: I64 = np.searchsorted(self.starts, bytes_, side="right") - 1
         return found
 
 
@@ -79,60 +75,62 @@ def collect(texts: Sequence[str]) -> TextBuffer:
 
 
 def fold(text: str) -> tuple[bytes, Places | None]:
-    """Folded bytes of a text, and their places (None where bytes and characters are one to one).
-
-    A folded run keeps the place of each character where it can; where several characters become one or one becomes
-    several, all bytes of a cluster stand for its first character.
-    """
+    """Folded bytes of a text, and the place of every character in them (None where they are one to one)."""
     pieces: list[bytes] = []
-    rows: list[tuple[int, int, int]] = []
-    at = size = 0
+    sizes = None
+    at = 0
     for found in _MOVED.finditer(text):
+        sizes = np.ones(len(text), dtype=np.int32) if sizes is None else sizes
         start, end = found.span()
-        rows.append((size, at, 1))
         pieces.append(text[at:start].encode("ascii"))
-        size += start - at
-        for cluster, first in _clusters(found, start):
-            piece = _folded(cluster)
-            rows.append((size, first, 0))
-            pieces.append(piece)
-            size += len(piece)
+        sizes[start:end] = 0
+        folded, places = _fold_run(found)
+        pieces.append(folded)
+        sizes[start : start + len(places)] = places
         at = end
-    if not pieces:
+    if sizes is None:
         return text.encode("ascii"), None
-    rows.append((size, at, 1))
     pieces.append(text[at:].encode("ascii"))
-    starts, characters, steps = np.array(rows, dtype=np.int64).T
-    return b"".join(pieces), Places(np.ascontiguousarray(starts), characters, steps)
+    return b"".join(pieces), Places(np.concatenate([[0], np.cumsum(sizes)], dtype=np.int32))
 
 
-def _clusters(found: re.Match[str], start: int) -> list[tuple[str, int]]:
-    """Character clusters of one match with the place of their first character: a base letter and its marks."""
-    text = found.group()
+def _fold_run(found: re.Match[str]) -> tuple[bytes, I32]:
+    """One run that folding changes, and how many bytes each of its characters became."""
+    run = found.group()
     if found.lastgroup == "escape":
-        units = [int(text[i + 2 : i + 6], 16) for i in range(0, len(text), 6)]
+        units = [int(run[i + 2 : i + 6], 16) for i in range(0, len(run), 6)]
         decoded = b"".join(unit.to_bytes(2, "big") for unit in units).decode("utf-16-be", "replace")
-        return _at_even_steps(decoded, start, len(text))
+        return _spread(decoded, len(run))
     if found.lastgroup == "percent":
-        decoded = bytes.fromhex(text.replace("%", "")).decode("utf-8", "replace")
-        return _at_even_steps(decoded, start, len(text))
-    clusters: list[tuple[str, int]] = []
-    for i, character in enumerate(text):
-        if clusters and (unicodedata.combining(character) or _is_jamo(character)):
-            clusters[-1] = (clusters[-1][0] + character, clusters[-1][1])
-        else:
-            clusters.append((character, start + i))
-    return clusters
+        return _spread(bytes.fromhex(run.replace("%", "")).decode("utf-8", "replace"), len(run))
+    codes, which = np.unique(np.frombuffer(run.encode("utf-32-le"), dtype=np.uint32), return_inverse=True)
+    characters = [chr(code) for code in codes.tolist()]
+    if any(unicodedata.combining(c) or "\u1160" <= c <= "\u11ff" for c in characters):
+        return _fold_clusters(run)
+    folded = [_folded(c) for c in characters]
+    sizes = np.array([len(piece) for piece in folded], dtype=np.int32)[which]
+    return b"".join([folded[k] for k in which.tolist()]), sizes
 
 
-def _at_even_steps(decoded: str, start: int, length: int) -> list[tuple[str, int]]:
-    """Decoded characters spread over the coded text they came from."""
-    step = length / max(1, len(decoded))
-    return [(character, start + int(i * step)) for i, character in enumerate(decoded)]
+def _fold_clusters(run: str) -> tuple[bytes, I32]:
+    """A run with marks or conjoining letters, which fold together with the letter before them."""
+    starts = [0]
+    for i, c in enumerate(run):
+        joins = unicodedata.combining(c) or "\u1160" <= c <= "\u11ff"
+        if i and (not joins or i - starts[-1] == LONGEST_CLUSTER):
+            starts.append(i)
+    folded = [_folded(run[a:b]) for a, b in pairwise([*starts, len(run)])]
+    sizes = np.zeros(len(run), dtype=np.int32)
+    sizes[starts] = [len(piece) for piece in folded]
+    return b"".join(folded), sizes
 
 
-def _is_jamo(character: str) -> bool:
-    return "\u1160" <= character <= "\u11ff"
+def _spread(decoded: str, length: int) -> tuple[bytes, I32]:
+    """Decoded characters, their bytes spread evenly over the coded text they came from."""
+    folded = [_folded(c) for c in decoded]
+    sizes = np.zeros(length, dtype=np.int32)
+    np.add.at(sizes, [k * length // max(1, len(folded)) for k in range(len(folded))], [len(p) for p in folded])
+    return b"".join(folded), sizes
 
 
 @lru_cache(maxsize=65536)

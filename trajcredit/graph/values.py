@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import msgspec
 import numpy as np
 
-from trajcredit.arrays import BOOL, F64, I32, I64, U8, offsets_of
+from trajcredit.arrays import BOOL, I32, I64, U8, offsets_of
+from trajcredit.graph.calls import Resource
 from trajcredit.graph.text import TextBuffer, collect
-from trajcredit.graph.transcript import Resource
 from trajcredit.kernels import carriers, forms, match, resources, scan, walk, words
 from trajcredit.model import Trajectory, body
 
@@ -38,7 +37,7 @@ class Values:
     edges           i32[E, 6] match.CHILD, PARENT, RULE, WEIGHT (ten-thousandths), MATCH_LO, MATCH_HI; by child
     edge_offsets    i64[S+1]  edges into span i
     matches         i32[M, 2] child token, parent token
-    floors          f64[T]    bits a value edge needed
+    ignored         i64[T]    uses of values that are too common to prove anything
     resource_offsets i64[S+1]; named i32[R, 2]  token, 1 where a whole argument
     tokens          i32[K, 7] scan's columns; token_offsets i64[texts+1]; text_of i64[S]: the text of each span
     """
@@ -47,7 +46,7 @@ class Values:
     edges: I32
     edge_offsets: I64
     matches: I32
-    floors: F64
+    ignored: I64
     resource_offsets: I64
     named: I32
     tokens: I32
@@ -66,11 +65,13 @@ class Values:
             out[:, at : at + 2] = bounds
         return out
 
-    def resources(self) -> list[list[Resource]]:
-        """What every span names."""
-        named = zip(self.tokens[self.named[:, 0], scan.FORM].tolist(), self.named.tolist(), strict=True)
-        found = [Resource(form, token, whole == 1) for form, (token, whole) in named]
-        return [found[a:b] for a, b in pairwise(self.resource_offsets.tolist())]
+    def resources(self) -> dict[int, list[Resource]]:
+        """What every span names that names anything."""
+        forms_of, tokens, wholes = self.tokens[self.named[:, 0], scan.FORM], self.named[:, 0], self.named[:, 1] == 1
+        found = list(map(Resource, forms_of.tolist(), tokens.tolist(), wholes.tolist()))
+        bounds = self.resource_offsets.tolist()
+        naming = np.flatnonzero(np.diff(self.resource_offsets)).tolist()
+        return {span: found[bounds[span] : bounds[span + 1]] for span in naming}
 
     def text_at(self, token: int) -> str:
         """A token as its normal text."""
@@ -96,14 +97,14 @@ def find_values(trajectories: Sequence[Trajectory], failed: BOOL) -> Values:
     texts = collect(list(number))
     tokens, token_offsets, table = _scan(texts)
     table_of_spans = _span_matrix(trajectories, text_of, failed, span_offsets)
-    edges, matches, floors = _walk(texts.data, span_offsets, declared, table_of_spans, tokens, token_offsets, table)
+    edges, matches, ignored = _walk(texts.data, span_offsets, declared, table_of_spans, tokens, token_offsets, table)
     resource_offsets, named = _resources(texts.data, table_of_spans, tokens, token_offsets)
     return Values(
         span_offsets=span_offsets,
         edges=edges,
         edge_offsets=np.searchsorted(edges[:, match.CHILD], np.arange(len(spans) + 1)),
         matches=matches,
-        floors=floors,
+        ignored=ignored,
         resource_offsets=resource_offsets,
         named=named,
         tokens=tokens,
@@ -122,19 +123,25 @@ def _declarations(trajectory: Trajectory, number: dict[str, int]) -> int:
 
 def _scan(texts: TextBuffer) -> tuple[I32, I64, tuple[I32, I64, U8]]:
     """Tokens of every text, interned; the table is kept, since a derived number is looked up in it later."""
-    tokens = np.empty(((len(texts.data) + 1) // 2 + 1, scan.COLUMNS), dtype=np.int32)
     token_offsets = np.zeros(len(texts.offsets), dtype=np.int64)
-    n_tokens = scan.scan(texts.data, texts.offsets, tokens, token_offsets)
+    tokens, n_tokens = _table(scan.COLUMNS, 0), (len(texts.data) + len(texts.offsets)) // 2
+    while n_tokens > len(tokens):
+        tokens = _table(scan.COLUMNS, n_tokens)
+        n_tokens = scan.scan(texts.data, texts.offsets, tokens, token_offsets)
     tokens = tokens[:n_tokens]
-    arena = np.empty(3 * len(texts.data) + 16, dtype=np.uint8)
     most = 1024 + n_tokens // 16
     while True:
         slots = np.zeros(1 << (2 * most).bit_length(), dtype=np.int32)
         table = np.zeros((most, 3), dtype=np.int64)
+        arena = np.empty(3 * len(texts.data) + most, dtype=np.uint8)
         n_forms = forms.intern(texts.data, tokens, n_tokens, slots, table, arena)
         if n_forms >= 0:
             return tokens, token_offsets, (slots, table[:n_forms], arena)
         most *= 4
+
+
+def _table(columns: int, rows: int) -> I32:
+    return np.empty((rows, columns), dtype=np.int32)
 
 
 def _span_matrix(trajectories: Sequence[Trajectory], text_of: I64, failed: BOOL, span_offsets: I64) -> I32:
@@ -162,33 +169,28 @@ def _span_matrix(trajectories: Sequence[Trajectory], text_of: I64, failed: BOOL,
 
 def _walk(
     text: U8, span_offsets: I64, declared: I64, spans: I32, tokens: I32, token_offsets: I64, table: tuple[I32, I64, U8]
-) -> tuple[I32, I32, F64]:
-    """Value edges ordered by child, their matches, and the floor of every trajectory."""
+) -> tuple[I32, I32, I64]:
+    """Value edges ordered by child, their matches, and per trajectory the uses of values too common to count."""
     per_text = np.diff(token_offsets)
     acts = np.isin(spans[:, carriers.ROLE], (carriers.CALLS, carriers.SAYS, carriers.REASONS))
     most_tokens = int(per_text[spans[acts, carriers.TEXT]].max(initial=0))
-    most = 16 * len(spans) + 32 * most_tokens + 1024
-    floors = np.zeros(len(span_offsets) - 1)
-    while True:
-        edges = np.empty((most, 6), dtype=np.int32)
-        matches = np.empty((2 * most, 2), dtype=np.int32)
+    ignored = np.zeros(len(span_offsets) - 1, dtype=np.int64)
+    edges, matches = _table(6, 0), _table(2, 0)
+    n_edges, n_matches = 4 * len(spans) + 1024, 16 * len(spans) + 1024
+    while n_edges > len(edges) or n_matches > len(matches):
+        edges, matches = _table(6, max(n_edges, len(edges))), _table(2, max(n_matches, len(matches)))
         n_edges, n_matches = walk.walk(
-            text, span_offsets, declared, spans, tokens, token_offsets, *table, most_tokens, edges, matches, floors
+            text, span_offsets, declared, spans, tokens, token_offsets, *table, most_tokens, edges, matches, ignored
         )
-        if n_edges >= 0:
-            break
-        most *= 4
     edges = edges[:n_edges]
-    return edges[np.argsort(edges[:, match.CHILD], kind="stable")], matches[:n_matches], floors
+    return edges[np.argsort(edges[:, match.CHILD], kind="stable")], matches[:n_matches], ignored
 
 
 def _resources(text: U8, spans: I32, tokens: I32, token_offsets: I64) -> tuple[I64, I32]:
     """Resources of every call: offsets by span, and (token, whole) rows."""
     offsets = np.zeros(len(spans) + 1, dtype=np.int64)
-    most = 4 * len(spans) + 1024
-    while True:
-        found = np.empty((most, 2), dtype=np.int32)
+    found, n = _table(2, 0), 4 * len(spans) + 1024
+    while n > len(found):
+        found = _table(2, n)
         n = resources.resources(text, spans, tokens, token_offsets, offsets, found)
-        if n >= 0:
-            return offsets, found[:n]
-        most *= 4
+    return offsets, found[:n]

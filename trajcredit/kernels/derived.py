@@ -13,7 +13,7 @@ from trajcredit.kernels import words as w
 from trajcredit.kernels.carriers import CALL, FAILED, RESULT, ROLE, ROUND, TEXT, TOOL, TURN
 from trajcredit.kernels.forms import find, hash_of
 from trajcredit.kernels.jit import jit
-from trajcredit.kernels.match import FIELD_SUM, MINTED_ID, NEIGHBOUR, WHOLE_RESULT, add_edge, add_match
+from trajcredit.kernels.match import FIELD_SUM, MINTED_ID, N_SUM_EDGES, NEIGHBOUR, WHOLE_RESULT, add_edge, add_match
 from trajcredit.kernels.scan import END, FIELD, FLAGS, FORM, START
 
 MOST_MINTED = 4
@@ -28,6 +28,7 @@ SUM_TOOL, SUM_FIELD, SUM_VALUE, SUM_RESULTS, SUM_LAST = range(5)
 @jit
 def neighbours(
     child: int,
+    stamp: int,
     text: U8,
     spans: I32,
     tokens: I32,
@@ -36,7 +37,6 @@ def neighbours(
     forms: I64,
     arena: U8,
     values: I32,
-    stamp: int,
     edges: I32,
     matches: I32,
     size: I64,
@@ -205,7 +205,7 @@ def field_sums(
 ) -> None:
     """A number nobody showed that is the exact sum of one field over all results of one tool: an edge to each.
 
-    `size[2]` bounds these edges by four a span of the transcript, whatever a log repeats.
+    size[N_SUM_EDGES] bounds these edges by four a span of the transcript, whatever a log repeats.
     """
     of = spans[child, TEXT]
     compared = 0
@@ -220,7 +220,9 @@ def field_sums(
         for at in range(n_sums):
             if sums[at, SUM_RESULTS] < 2 or sums[at, SUM_RESULTS] != tools[int(sums[at, SUM_TOOL])]:
                 continue
-            if abs(sums[at, SUM_VALUE] - number) <= 1e-9 * number and size[2] + child - first <= 4 * (child - first):
+            if abs(sums[at, SUM_VALUE] - number) <= 1e-9 * number and size[N_SUM_EDGES] + child - first <= 4 * (
+                child - first
+            ):
                 sum_edges(child, first, k, at, spans, tokens, token_offsets, sums, edges, matches, size)
 
 
@@ -248,5 +250,5 @@ def sum_edges(
             if tokens[k, FLAGS] & w.NUMBER and tokens[k, FLAGS] & w.WHOLE and field == sums[at, SUM_FIELD]:
                 add_edge(child, parent, FIELD_SUM, 0.4, edges, size)
                 add_match(token, k, edges, matches, size)
-                size[2] += 1
+                size[N_SUM_EDGES] += 1
                 break

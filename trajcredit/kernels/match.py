@@ -11,8 +11,11 @@ from trajcredit.kernels.scan import BITS, END, FLAGS, FORM, SCOPE, START
 
 WINDOW = 24
 """Tokens on either side of a value that can tell one carrier from another."""
-TOPIC_SHARE = 0.25
-"""How much a value the agent once asked about counts beside one that stands beside the value now."""
+BESIDE = 4
+"""How many times as much a value that stands beside the value now counts as one that the agent once asked about."""
+WORD_BITS = 2.2
+"""Bits a character of a plain word that is a whole value on both sides."""
+WORD_MOST = 24.0
 SCHEMA_BITS = 12.0
 """A value that stands in the tool declarations needs this many bits."""
 COVER = 2.0 / 3.0
@@ -22,6 +25,10 @@ MOST_MATCHES = 8
 
 # Columns of the mark matrix i32[forms, 2]
 NEAR, COUNTED = 0, 1
+# Counters i64[5]: edges, matches, values whose surroundings were compared; and of this transcript: edges of sums, uses
+# of values too common to prove anything
+N_EDGES, N_MATCHES, COMPARED, N_SUM_EDGES, IGNORED = range(5)
+N_COUNTERS = 5
 # Columns of the edge matrix i32[edges, 6]; MATCH_LO:MATCH_HI are rows of the match matrix i32[matches, 2] (child token,
 # parent token)
 CHILD, PARENT, RULE, WEIGHT, MATCH_LO, MATCH_HI = range(6)
@@ -30,7 +37,7 @@ VALUE, ECHO, NEIGHBOUR, WHOLE_RESULT, FIELD_SUM, MINTED_ID = range(6)
 
 
 @jit
-def token_bits(child: int, token: int, common: float, spans: I32, tokens: I32, values: I32) -> float:
+def token_bits(child: int, token: int, spans: I32, tokens: I32, values: I32) -> float:
     """What a repetition of this token by this child is worth; 0 where it proves nothing."""
     form, flags = tokens[token, FORM], tokens[token, FLAGS]
     if flags & w.KEY or values[form, c.ORIGIN] != c.SHOWN_FIRST:
@@ -43,9 +50,16 @@ def token_bits(child: int, token: int, common: float, spans: I32, tokens: I32, v
         return 0.0
     elif flags & w.START and flags & w.ALPHA and bits <= 7.5 and not calls and not starts_name(token, tokens):
         return 0.0
-    if values[form, c.HOLDERS] > common or (values[form, c.DECLARED] and bits < SCHEMA_BITS):
-        return 0.0
-    return bits
+    return 0.0 if values[form, c.DECLARED] and bits < SCHEMA_BITS else bits
+
+
+@jit
+def whole_there(n: int, found: int, tokens: I32, picks: I32) -> bool:
+    """Whether some source of pick n shows the value as a whole JSON value too."""
+    for j in range(found):
+        if tokens[picks[n, c.SOURCE_TOKEN + j], FLAGS] & w.WHOLE:
+            return True
+    return False
 
 
 @jit
@@ -58,7 +72,9 @@ def starts_name(token: int, tokens: I32) -> bool:
 
 
 @jit
-def gather(child: int, common: float, spans: I32, tokens: I32, token_offsets: I64, values: I32, picks: I32) -> int:
+def gather(
+    child: int, common: float, spans: I32, tokens: I32, token_offsets: I64, values: I32, picks: I32, size: I64
+) -> int:
     """Fill the picks of a child: its distinct values that have a source. A matched compound hides its pieces."""
     text = spans[child, TEXT]
     n = 0
@@ -67,12 +83,18 @@ def gather(child: int, common: float, spans: I32, tokens: I32, token_offsets: I6
         form = tokens[k, FORM]
         if form < 0 or values[form, c.HOLDER] == child or (tokens[k, FLAGS] & w.PART and tokens[k, START] < hidden):
             continue
-        bits = token_bits(child, k, common, spans, tokens, values)
+        if values[form, c.CARRIED] > common:
+            telling = tokens[k, BITS] >= SCHEMA_BITS * 100 and not tokens[k, FLAGS] & (w.PART | w.KEY)
+            size[IGNORED] += 1 if telling else 0
+            continue
+        bits = token_bits(child, k, spans, tokens, values)
         if bits <= 0.0:
             continue
         found = c.candidates(child, k, spans, tokens, values, picks[n])
         if found == 0:
             continue
+        if tokens[k, FLAGS] & w.PLAIN and tokens[k, FLAGS] & w.WHOLE and whole_there(n, found, tokens, picks):
+            bits = max(bits, min(WORD_MOST, WORD_BITS * (tokens[k, END] - tokens[k, START])))
         values[form, c.HOLDER] = child
         if not tokens[k, FLAGS] & w.PART:
             hidden = tokens[k, END]
@@ -86,13 +108,23 @@ def gather(child: int, common: float, spans: I32, tokens: I32, token_offsets: I6
 
 @jit
 def choose(
-    child: int, n: int, spans: I32, tokens: I32, token_offsets: I64, values: I32, picks: I32, marks: I32, worth: F64
+    child: int,
+    n: int,
+    spans: I32,
+    tokens: I32,
+    token_offsets: I64,
+    values: I32,
+    picks: I32,
+    marks: I32,
+    worth: F64,
+    size: I64,
 ) -> None:
     """Settle the source of every pick: the first one, unless the words around the value fit another better, and unless
     another explains far more of what this child uses. What the user said first stays the user's."""
     for i in range(n):
         if picks[i, c.SOURCES] > 1 and spans[picks[i, c.SOURCE], ROLE] != USER:
-            best_context(child, i, spans, tokens, token_offsets, values, picks, marks)
+            best_context(child, i, size[COMPARED], spans, tokens, token_offsets, values, picks, marks)
+            size[COMPARED] += 1
         for j in range(picks[i, c.SOURCES]):
             worth[picks[i, c.SOURCE + j], 0] = 0.0
     for i in range(n):
@@ -111,51 +143,62 @@ def choose(
 
 @jit
 def best_context(
-    child: int, i: int, spans: I32, tokens: I32, token_offsets: I64, values: I32, picks: I32, marks: I32
+    child: int,
+    i: int,
+    number: int,
+    spans: I32,
+    tokens: I32,
+    token_offsets: I64,
+    values: I32,
+    picks: I32,
+    marks: I32,
 ) -> None:
     """Choose the source whose surroundings of the value share most with its surroundings in the child.
 
-    marks  i32[forms, 2]  NEAR: the child token a form stands beside; COUNTED: the source it was last counted for
+    number  of this comparison, never used before
+    marks   i32[forms, 2]  NEAR: the comparison in which a form stood beside the value; COUNTED: that and the source for
+                           which it was last counted
     """
     token = picks[i, c.TOKEN]
     text = spans[child, TEXT]
     for k in range(max(token_offsets[text], token - WINDOW), min(token_offsets[text + 1], token + WINDOW + 1)):
         beside = tokens[k, SCOPE] == tokens[token, SCOPE] and tokens[k, FORM] >= 0
         if beside and tells(tokens[k, BITS], tokens[k, FLAGS]):
-            marks[tokens[k, FORM], NEAR] = token
-    best = -1.0
+            marks[tokens[k, FORM], NEAR] = number
+    best = -1
     for j in range(picks[i, c.SOURCES]):
-        stamp = token * c.KEPT + j
+        stamp = number * c.KEPT + j
         marks[tokens[token, FORM], COUNTED] = stamp
         span, source = picks[i, c.SOURCE + j], picks[i, c.SOURCE_TOKEN + j]
         text = spans[span, TEXT]
         lo, hi = max(token_offsets[text], source - WINDOW), min(token_offsets[text + 1], source + WINDOW + 1)
-        score = shared(lo, hi, tokens[source, SCOPE], token, stamp, tokens, values, marks)
+        score = shared(lo, hi, tokens[source, SCOPE], number, stamp, tokens, values, marks)
         if spans[span, ROLE] == RESULT and spans[span, CALL] >= 0:
             text = spans[spans[span, CALL], TEXT]
             lo, hi = token_offsets[text], min(token_offsets[text + 1], token_offsets[text] + 2 * WINDOW)
-            score += shared(lo, hi, -1, token, stamp, tokens, values, marks)
+            score += shared(lo, hi, -1, number, stamp, tokens, values, marks)
         if score > best:
             best = score
             picks[i, c.CHOICE] = j
 
 
 @jit
-def shared(lo: int, hi: int, scope: int, token: int, stamp: int, tokens: I32, values: I32, marks: I32) -> float:
-    """Bits of what stands in tokens lo..hi (of one scope; -1 any) and beside the child's token too, each value once.
+def shared(lo: int, hi: int, scope: int, number: int, stamp: int, tokens: I32, values: I32, marks: I32) -> int:
+    """Bits, in 400ths, of what tokens lo..hi (of one scope; -1 any) share with the surroundings of the child's token.
 
-    What the agent asked about earlier counts a quarter: a year beside the name it looks for is likelier the right one.
+    Each value counts once, what the agent asked about earlier a quarter: a year beside the name it looks for is likely
+    the right one. Integers, so that the order of the words does not decide between equals.
     """
-    score = 0.0
+    score = 0
     for k in range(lo, hi):
         form = tokens[k, FORM]
         if form < 0 or marks[form, COUNTED] == stamp or not (scope == -1 or tokens[k, SCOPE] == scope):
             continue
-        if marks[form, NEAR] == token:
-            score += max(1.0, tokens[k, BITS] / 100.0)
+        if marks[form, NEAR] == number:
+            score += BESIDE * max(100, tokens[k, BITS])
             marks[form, COUNTED] = stamp
         elif scope >= 0 and values[form, c.TOPIC] and tells(tokens[k, BITS], tokens[k, FLAGS]):
-            score += TOPIC_SHARE * tokens[k, BITS] / 100.0
+            score += tokens[k, BITS]
             marks[form, COUNTED] = stamp
     return score
 
@@ -183,7 +226,7 @@ def write_edges(
 ) -> None:
     """One edge for each source that explains enough bits of the child, or that only echoes what the user said.
 
-    worth  f64[spans, 2]  bits each source explains, and bits it echoes
+    worth  f64[spans, 2]  bits each source explains, and bits it echoes, in hundredths
     head   i32[spans]     -1; the first value of each source, the next ones follow in `link`
     """
     for i in range(n):
@@ -194,7 +237,7 @@ def write_edges(
             parent = picks[i, c.SOURCE + j]
             share = shares(i, j, spans, picks)
             if share or echoes(i, j, spans, tokens, picks):
-                worth[parent, 0 if share else 1] += picks[i, c.WORTH] / 100.0
+                worth[parent, 0 if share else 1] += picks[i, c.WORTH]
                 link[i * c.KEPT + j] = head[parent]
                 head[parent] = i * c.KEPT + j
     for i in range(n):
@@ -202,7 +245,7 @@ def write_edges(
             parent = picks[i, c.SOURCE + j]
             at = head[parent]
             head[parent] = -1
-            bits, echoed = worth[parent, 0], worth[parent, 1]
+            bits, echoed = worth[parent, 0] / 100.0, worth[parent, 1] / 100.0
             if at < 0 or bits + echoed < floor or (bits < floor and echoed == 0.0):
                 continue
             if bits >= floor:
@@ -236,23 +279,27 @@ def echoes(i: int, j: int, spans: I32, tokens: I32, picks: I32) -> bool:
 
 @jit
 def add_edge(child: int, parent: int, rule: int, weight: float, edges: I32, size: I64) -> None:
-    """Start an edge; its matches follow. `size`: edges, matches so far."""
+    """Start an edge; its matches follow. `size`: edges and matches so far, counted on where there is no more room."""
     e = size[0]
+    size[0] = e + 1
+    if e >= len(edges):
+        return
     edges[e, CHILD] = child
     edges[e, PARENT] = parent
     edges[e, RULE] = rule
     edges[e, WEIGHT] = int(10000 * weight + 0.5)
     edges[e, MATCH_LO] = size[1]
     edges[e, MATCH_HI] = size[1]
-    size[0] = e + 1
 
 
 @jit
 def add_match(child_token: int, parent_token: int, edges: I32, matches: I32, size: I64) -> None:
     """One more value of the edge written last, up to MOST_MATCHES."""
     e, m = size[0] - 1, size[1]
-    if m - edges[e, MATCH_LO] < MOST_MATCHES:
+    if e >= len(edges) or m - edges[e, MATCH_LO] >= MOST_MATCHES:
+        return
+    size[1] = m + 1
+    edges[e, MATCH_HI] = m + 1
+    if m < len(matches):
         matches[m, 0] = child_token
         matches[m, 1] = parent_token
-        edges[e, MATCH_HI] = m + 1
-        size[1] = m + 1

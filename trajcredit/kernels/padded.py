@@ -77,10 +77,11 @@ def padded_sums(rewards: F32) -> F64:
 def _gae_rows(
     rewards: F32, values: F32, mask: I64, gamma: float, lam: float, advantages: F32, returns: F32
 ) -> tuple[int, float, float]:
-    """Fill both results, NaN where advantages are off the mask; count, mean and sum of squared deviations on it.
+    """Fill both results; count, mean and sum of squared deviations of what `advantages` then holds on the mask.
 
-    Sums are of A minus one A, so that a large mean does not swallow a small variance. Rows are walked from the last, so
-    that memory is read in one direction throughout: it halves the time of short rows.
+    That is A minus the first A met, and NaN off it: a large mean swallows a small variance neither in the sums nor in
+    float32. Rows are walked from the last, so that memory is read in one direction throughout: it halves the
+    time of short rows.
     """
     count = 0
     first = 0.0
@@ -99,21 +100,21 @@ def _gae_rows(
             value = np.float64(value_row[j])
             running = reward_row[j] + gamma * next_value - value + gamma * lam * running
             next_value = value
-            advantage_row[j] = running
             return_row[j] = running + value
             if count == 0:
                 first = running
             deviation = running - first
+            advantage_row[j] = deviation
             count += 1
             total += deviation
             square += deviation * deviation
     mean = total / max(count, 1)
-    return count, first + mean, square - total * mean
+    return count, mean, square - total * mean
 
 
 @jit
 def _whiten_rows(advantages: F32, mean: float, scale: float) -> None:
-    """In place: (A - mean) scale, 0 where A is NaN."""
+    """In place: (a - mean) scale, 0 where a is NaN."""
     for b in range(advantages.shape[0]):
         for j in range(advantages.shape[1]):
             advantage = advantages[b, j]

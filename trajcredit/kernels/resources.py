@@ -16,7 +16,7 @@ MOST = 32
 
 @jit
 def resources(text: U8, spans: I32, tokens: I32, token_offsets: I64, offsets: I64, found: I32) -> int:
-    """Tokens that name a resource, call by call; how many, -1 when `found` is too short.
+    """Tokens that name a resource, call by call; how many. What does not fit in `found` is counted, not kept.
 
     offsets  i64[spans+1]  filled: rows of `found` that belong to span i
     found    i32[most, 2]  filled: token, 1 where it is a whole argument and 0 inside a command
@@ -27,15 +27,14 @@ def resources(text: U8, spans: I32, tokens: I32, token_offsets: I64, offsets: I6
         if spans[i, ROLE] != CALLS:
             continue
         of = spans[i, TEXT]
-        if n + MOST > len(found):
-            return -1
         for k in range(token_offsets[of], token_offsets[of + 1]):
             if tokens[k, FORM] < 0 or n - offsets[i] == MOST:
                 continue
             whole = names_whole(tokens[k, FLAGS], tokens[k, BITS])
             if whole or names_file(text, tokens[k, START], tokens[k, END], tokens[k, FLAGS]):
-                found[n, 0] = k
-                found[n, 1] = 1 if whole else 0
+                if n < len(found):
+                    found[n, 0] = k
+                    found[n, 1] = 1 if whole else 0
                 n += 1
     offsets[len(spans)] = n
     return n

@@ -22,6 +22,8 @@ SCOPE = 5  # innermost JSON object, or line: neighbours share it
 FIELD = 6  # position of the JSON key this is a value of; -1 outside objects
 COLUMNS = 7
 
+MOST_PHRASE = 48
+"""Characters of several words that are one value."""
 DEEPEST = 64
 """Nesting up to which JSON objects keep scopes of their own."""
 
@@ -30,7 +32,7 @@ DEEPEST = 64
 def scan(text: U8, offsets: I64, tokens: I32, token_offsets: I64) -> int:
     """Tokens of every text, text i in text[offsets[i]:offsets[i+1]]; their number.
 
-    tokens         i32[most, 7]  filled in order; `most` of (bytes + 1) // 2 is always enough
+    tokens         i32[most, 7]  filled in order; where the number exceeds `most` the rest was counted, not kept
     token_offsets  i64[n+1]      filled: tokens of text i
     """
     count = np.zeros(1, dtype=np.int64)
@@ -152,6 +154,9 @@ def scan_words(text: U8, lo: int, hi: int, base: int, scope: int, field: int, to
     if command and hi - lo > 3 and text[lo] == 99 and text[lo + 1] == 100 and text[lo + 2] == 32:
         command = 0
     every = base & ~(w.COMMAND | w.WHOLE | w.LINES)
+    if base & w.WHOLE and is_phrase(text, lo, hi):
+        flags = every | command | w.WHOLE | w.SHOWN | w.PLAIN | w.ALPHA
+        emit(lo, hi, 0.0, flags, scope, field, tokens, count)
     i = lo
     while i < hi:
         c = text[i]
@@ -187,6 +192,21 @@ def scan_words(text: U8, lo: int, hi: int, base: int, scope: int, field: int, to
 
 
 @jit
+def is_phrase(text: U8, lo: int, hi: int) -> bool:
+    """Whether a whole value is two to six words in lower case: a name as good as one word."""
+    if hi - lo > MOST_PHRASE or hi - lo < 3 or text[lo] == 32:
+        return False
+    blanks = 0
+    for i in range(lo, hi):
+        c = text[i]
+        if c == 32 and i + 1 < hi and text[i + 1] != 32:
+            blanks += 1
+        elif not 97 <= c <= 122:
+            return False
+    return 1 <= blanks <= 5
+
+
+@jit
 def is_shown(text: U8, lo: int, s: int, e: int, hi: int) -> bool:
     """Shown as a value: in quotes, or after = or : (one blank allowed)."""
     if s == lo:
@@ -211,7 +231,8 @@ def scan_token(
         date, first, last = written_date(text, lo, s, e, hi)
         if date > 0:
             emit(first, last, 12.0, flags | w.DATE | w.WRITTEN, scope, field, tokens, count)
-            tokens[count[0] - 1, FORM] = date
+            if count[0] <= len(tokens):
+                tokens[count[0] - 1, FORM] = date
             return last
     stop = e
     if e - s > 2 and text[e - 2] == 39 and lower(text[e - 1]) == 115:
@@ -254,15 +275,17 @@ def scan_pieces(text: U8, s: int, e: int, flags: int, scope: int, field: int, to
 
 @jit
 def emit(s: int, e: int, bits: float, flags: int, scope: int, field: int, tokens: I32, count: I64) -> None:
-    """Keep one token."""
+    """Keep one token, if there is room for it."""
     n = count[0]
+    count[0] = n + 1
+    if n >= len(tokens):
+        return
     tokens[n, START] = s
     tokens[n, END] = e
     tokens[n, BITS] = int(100.0 * bits + 0.5)
     tokens[n, FLAGS] = flags
     tokens[n, SCOPE] = scope
     tokens[n, FIELD] = field
-    count[0] = n + 1
 
 
 @jit
@@ -272,5 +295,5 @@ def mark_alone(text: U8, lo: int, hi: int, tokens: I32, first: int, last: int) -
         lo += 1
     while hi > lo and text[hi - 1] <= 32:
         hi -= 1
-    if last == first + 1 and tokens[first, START] == lo and tokens[first, END] == hi:
+    if last == first + 1 and last <= len(tokens) and tokens[first, START] == lo and tokens[first, END] == hi:
         tokens[first, FLAGS] |= w.ALONE | w.WHOLE | w.SHOWN

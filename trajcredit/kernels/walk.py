@@ -6,12 +6,12 @@ from math import log2
 
 import numpy as np
 
-from trajcredit.arrays import F64, I32, I64, U8
+from trajcredit.arrays import I32, I64, U8
 from trajcredit.kernels import carriers as c
 from trajcredit.kernels.carriers import CALL, CALLS, FAILED, REASONS, RESULT, ROLE, SAYS, SYSTEM, TOOL, USER
 from trajcredit.kernels.derived import MOST_SUMS, add_sums, field_sums, minted_ids, neighbours, whole_results
 from trajcredit.kernels.jit import jit
-from trajcredit.kernels.match import choose, gather, write_edges
+from trajcredit.kernels.match import IGNORED, N_COUNTERS, N_SUM_EDGES, choose, gather, write_edges
 
 FLOOR = 9.5
 """Bits an edge needs at least; log2 of the distinct values of the transcript where that is more."""
@@ -33,45 +33,41 @@ def walk(
     most_tokens: int,
     edges: I32,
     matches: I32,
-    floors: F64,
+    ignored: I64,
 ) -> tuple[int, int]:
-    """Value edges of every transcript: (edges, matches) written, (-1, -1) when either table is too small.
+    """Value edges of every transcript: how many edges and matches; those beyond the tables were counted, not kept.
 
-    declared  i64[T]  text of the tool declarations, -1 none
-    floors    f64[T]  filled: bits an edge needed
+    declared     i64[T]  text of the tool declarations, -1 none
+    most_tokens          tokens of the longest text of an action
+    edges, matches       filled (match.CHILD and so on)
+    ignored      i64[T]  filled: uses of values that are too common to prove anything
     """
-    n_forms = len(forms)
-    values = np.zeros((n_forms, c.N_VALUE_COLUMNS), dtype=np.int32)
-    asked = np.full(n_forms, -1, dtype=np.int32)
-    marks = np.full((n_forms, 2), -1, dtype=np.int32)
+    values = np.zeros((len(forms), c.N_VALUE_COLUMNS), dtype=np.int32)
+    asked = np.full(len(forms), -1, dtype=np.int32)
+    marks = np.full((len(forms), 2), -1, dtype=np.int32)
     picks = np.empty((most_tokens + 1, c.N_PICK_COLUMNS), dtype=np.int32)
     link = np.empty((most_tokens + 1) * c.KEPT, dtype=np.int32)
     worth = np.zeros((len(spans), 2))
     head = np.full(len(spans), -1, dtype=np.int32)
     sums = np.zeros((MOST_SUMS, 5))
     tools = np.zeros(1 + spans[:, TOOL].max() if len(spans) else 1, dtype=np.int64)
-    size = np.zeros(3, dtype=np.int64)  # edges, matches, sum edges of this transcript
+    size = np.zeros(N_COUNTERS, dtype=np.int64)
     for t in range(len(span_offsets) - 1):
         first, last = span_offsets[t], span_offsets[t + 1]
         observed, distinct = c.survey(first, last, t + 1, declared[t], spans, tokens, token_offsets, values)
-        floors[t] = max(FLOOR, log2(max(1, distinct)))
-        common = max(4.0, COMMON * observed)
+        floor, common = max(FLOOR, log2(max(1, distinct))), max(4.0, COMMON * observed)
         n_sums = int(0)  # typed: numba would compile its users twice for a literal
         tools[:] = 0
-        size[2] = 0
+        size[N_SUM_EDGES:] = 0
         for i in range(first, last):
             role = spans[i, ROLE]
-            if size[0] + 4 * most_tokens + 4 * (last - first) > len(edges):
-                return -1, -1
-            if size[1] + 16 * most_tokens + 4 * (last - first) > len(matches):
-                return -1, -1
             if role == CALLS or role == SAYS or role == REASONS:
-                n = gather(i, common, spans, tokens, token_offsets, values, picks)
-                choose(i, n, spans, tokens, token_offsets, values, picks, marks, worth)
-                write_edges(i, n, floors[t], spans, tokens, picks, worth, head, link, edges, matches, size)
+                n = gather(i, common, spans, tokens, token_offsets, values, picks, size)
+                choose(i, n, spans, tokens, token_offsets, values, picks, marks, worth, size)
+                write_edges(i, n, floor, spans, tokens, picks, worth, head, link, edges, matches, size)
                 if role == CALLS:
                     neighbours(
-                        i, text, spans, tokens, token_offsets, slots, forms, arena, values, t + 1, edges, matches, size
+                        i, t + 1, text, spans, tokens, token_offsets, slots, forms, arena, values, edges, matches, size
                     )
                 elif role == SAYS:
                     whole_results(i, spans, tokens, token_offsets, values, edges, matches, size)
@@ -87,4 +83,5 @@ def walk(
                 if role == RESULT and not spans[i, FAILED] and spans[i, CALL] >= 0:
                     minted_ids(i, spans, tokens, token_offsets, values, asked, edges, matches, size)
                     n_sums = add_sums(i, text, spans, tokens, token_offsets, sums, n_sums, tools)
+        ignored[t] = size[IGNORED]
     return size[0], size[1]

@@ -6,54 +6,54 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
+from trajcredit.graph.calls import CallLog
 from trajcredit.graph.edges import EdgeList
-from trajcredit.graph.transcript import Transcript
 from trajcredit.graph.values import RULE_NAMES, Values
 from trajcredit.kernels import scan
 
 __all__ = ["found_edges", "value_edges"]
 
-Found: TypeAlias = tuple[int, int, str, float, list[list[int]]]
-"""Child, parent, rule, weight, token pairs."""
+Found: TypeAlias = tuple[int, int, str, float, tuple[int, ...]]
+"""Child, parent, rule, weight, and tokens of child and parent in turn."""
 
 
-def value_edges(transcript: Transcript, first: int, found: Sequence[Found], values: Values, edges: EdgeList) -> None:
+def value_edges(log: CallLog, first: int, found: Sequence[Found], values: Values, edges: EdgeList) -> None:
     """Add the value edges of a trajectory whose spans start at `first`; mark calls as consumed and as fed by the user.
 
     An id that a result shows again is an edge only where the call that made it set something up or changed something:
     looking a thing up twice is no session.
     """
-    spans = transcript.trajectory.spans
+    spans = log.trajectory.spans
     for child, parent, name, weight, matches in found:
         child, parent = child - first, parent - first
         if name == "minted_id":
-            if transcript.by_span[parent].is_effect:
-                edges.add(parent, child, name, weight, detail=repr(values.text_at(matches[0][0])))
+            if log.by_span[parent].is_effect:
+                edges.add(parent, child, name, weight, detail=repr(values.text_at(matches[0])))
             continue
         edges.add(parent, child, name, weight, matches, _detail(name, matches, values))
-        used = transcript.by_span.get(parent)
+        used = log.by_span.get(parent)
         if used is not None:
             used.consumed = True
         elif spans[parent].kind == "user" and spans[child].kind == "tool_call":
-            transcript.by_span[child].from_user = True
+            log.by_span[child].from_user = True
 
 
 def found_edges(values: Values) -> list[list[Found]]:
     """What the kernels matched, trajectory by trajectory."""
-    matches = values.matches.tolist()
+    tokens = values.matches.ravel().tolist()
     found = [
-        (child, parent, RULE_NAMES[rule], weight / 10000, matches[a:b])
+        (child, parent, RULE_NAMES[rule], weight / 10000, tuple(tokens[2 * a : 2 * b]))
         for child, parent, rule, weight, a, b in values.edges.tolist()
     ]
     return [found[a:b] for a, b in pairwise(values.edge_offsets[values.span_offsets].tolist())]
 
 
-def _detail(rule: str, matches: list[list[int]], values: Values) -> str:
+def _detail(rule: str, matches: tuple[int, ...], values: Values) -> str:
     """The words that a derived value needs beside its number."""
     if rule == "neighbour":
-        return values.text_at(matches[0][0])
+        return values.text_at(matches[0])
     if rule == "field_sum":
-        number, summand = matches[0]
+        number, summand = matches[:2]
         key = int(values.tokens[summand, scan.FIELD])
         return f"{values.text_at(number)}, the sum of {values.text_at(key) if key >= 0 else 'these results'}"
     return ""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from trajcredit.graph.effects import Act, acknowledges, act_of
+from trajcredit.graph.effects import Act, acknowledges, act_of, of_session, reports_tests
 from trajcredit.graph.variables import Variables, variables_of
-from trajcredit.model import Span, Trajectory, body
+from trajcredit.model import Span, Tool, Trajectory, body
 
-__all__ = ["Call", "Resource", "Transcript", "read_calls"]
+__all__ = ["Call", "CallLog", "Resource", "read_calls"]
 
 COMMAND_KEYS = ("command", "cmd", "args", "script", "code", "input")
 CODE_KEYS = ("code", "script", "source", "python", "program")
@@ -54,7 +54,7 @@ class Call:
 
 
 @dataclass(slots=True)
-class Transcript:
+class CallLog:
     """A trajectory's spans in order, its calls, and which call each span is or answers."""
 
     trajectory: Trajectory
@@ -68,11 +68,19 @@ class Transcript:
 
 
 def read_calls(
-    trajectory: Trajectory, named: list[list[Resource]], failed: list[bool], writes: Mapping[str, bool]
-) -> Transcript:
-    """The calls of a trajectory. `named`: resources by span; `failed`: by span, of results; `writes`: settings."""
+    trajectory: Trajectory,
+    first: int,
+    named: Mapping[int, list[Resource]],
+    failed: Sequence[bool],
+    writes: Mapping[str, bool],
+) -> CallLog:
+    """The calls of a trajectory whose spans start at `first`.
+
+    `named`: resources by span, `failed`: which results report a failure, both counted through all trajectories;
+    `writes`: what the project's settings say of tools.
+    """
     tools = {tool.name: tool for tool in trajectory.tools}
-    out = Transcript(trajectory, [])
+    out = CallLog(trajectory, [])
     rounds, said = 0, -1
     for i, span in enumerate(trajectory.spans):
         if span.kind == "user":
@@ -87,31 +95,46 @@ def read_calls(
             name = span.name or ""
             act = act_of(name, tools.get(name), _command(span), writes)
             known = act or Act("unknown", "", "")
-            call = Call(i, span.turn, rounds, name, known, named[i], len(body(span)))
+            call = Call(i, span.turn, rounds, name, known, named.get(first + i, []), len(body(span)))
             call.code = variables_of(_code(span))
             out.calls.append(call)
             out.by_span[i] = call
         elif span.kind == "tool_result" and span.result_of is not None:
             call = out.by_span[span.result_of]
-            call.result, call.failed = i, failed[i]
+            call.result, call.failed = i, failed[first + i]
             out.by_span[i] = call
         out.rounds.append(rounds)
-    _judge_by_replies(out.calls, trajectory)
+    _judge_by_replies(out.calls, trajectory, tools)
     return out
 
 
-def _judge_by_replies(calls: list[Call], trajectory: Trajectory) -> None:
-    """Tools that no word classifies change something if most of their replies are mere acknowledgements."""
+def _judge_by_replies(calls: list[Call], trajectory: Trajectory, tools: Mapping[str, Tool]) -> None:
+    """Tools that no word classifies: most of their calls run code (an effect), or most of their replies count tests (a
+    check) or merely acknowledge (an effect)."""
     replies: dict[str, list[int]] = {}
     unknown = [call for call in calls if call.act.does == "unknown"]
     for call in unknown:
-        if call.result is not None and not call.failed:
-            told = replies.setdefault(call.tool, [0, 0])
-            told[0] += acknowledges(trajectory.spans[call.result].text)
+        told = replies.setdefault(call.tool, [0, 0, 0, 0, 0])
+        told[3] += 1
+        told[4] += call.code is not None
+        if call.result is None:
+            continue
+        reply = trajectory.spans[call.result].text
+        told[2] += reports_tests(reply)
+        if not call.failed:
+            told[0] += acknowledges(reply)
             told[1] += 1
     for call in unknown:
-        short, answered = replies.get(call.tool, (0, 0))
-        call.act = Act("effect", "", "acknowledgement") if 2 * short > answered else Act("read", "", "")
+        short, answered, tests, made, code = replies[call.tool]
+        if 2 * code > made:
+            call.act = Act("effect", "run", "code")
+        elif 2 * tests > made:
+            call.act = Act("check", "", "reply")
+        elif 2 * short > answered:
+            shapes = call.tool in tools and of_session(tools[call.tool].description or "")
+            call.act = Act("setter" if shapes else "effect", "", "acknowledgement")
+        else:
+            call.act = Act("read", "", "")
 
 
 def _command(span: Span) -> str:
@@ -127,4 +150,7 @@ def _code(span: Span) -> str:
     """The argument that is program text."""
     arguments = span.arguments if isinstance(span.arguments, dict) else {}
     told = next((arguments[key] for key in CODE_KEYS if key in arguments), None)
+    if told is None:  # whatever it is called: a text beside which there is nothing, as where a file is written
+        texts = [value for value in arguments.values() if isinstance(value, str)]
+        told = texts[0] if len(texts) == 1 and "=" in texts[0] else None
     return told if isinstance(told, str) else ""
