@@ -5,35 +5,18 @@ A case this version cannot run yet raises NotYetError with the part that is miss
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pytest
 
 import trajcredit as tc
+from tests.cases.logs import LETTERS, LOGS, Case, about
 from trajcredit.arrays import F64
-from trajcredit.errors import ParseError
-from trajcredit.formats import read_bytes
-from trajcredit.graph import EDGE_KINDS, build_graphs
-from trajcredit.model import Edge, Note, Reward, Span, SpanKind, Trajectory, encode
+from trajcredit.model import Edge, Note, Reward, Span, Trajectory
 
 __all__ = ["NotYetError", "run_case"]
-
-Case = dict[str, Any]
-LETTERS: dict[str, SpanKind] = {
-    "s": "system",
-    "u": "user",
-    "a": "assistant",
-    "t": "reasoning",
-    "c": "tool_call",
-    "r": "tool_result",
-}
-OF_KIND = {kind: letter for letter, kind in LETTERS.items()}
-WARNINGS = {"singleton group": "singleton-group", "unscored": "unscored", "no action token": "no-action"}
 
 
 class NotYetError(Exception):
@@ -46,93 +29,6 @@ def run_case(case: Case) -> None:
     if runner is None:
         raise NotYetError(f"no reader or exporter for {case['format']} yet")
     runner(case)
-
-
-# ---------------------------------------------------------------- logs
-
-
-def _read(case: Case) -> list[Trajectory | ParseError]:
-    lines = case.get("input_lines")
-    data = "\n".join(lines) if lines else json.dumps(case["input"])
-    return list(read_bytes(data.encode(), "case.json"))
-
-
-def _labels(spans: Sequence[Span]) -> list[str]:
-    """s1, u1, c1, c2: kind and running number of every span."""
-    seen: Counter[str] = Counter()
-    labels = []
-    for span in spans:
-        letter = OF_KIND[span.kind]
-        seen[letter] += 1
-        labels.append(f"{letter}{seen[letter]}")
-    return labels
-
-
-def _log(case: Case) -> None:
-    (_edges if case["topic"] == "depends" else _parse)(case)
-
-
-def _parse(case: Case) -> None:
-    expect = case["expect"]
-    (trajectory,) = (found for found in _read(case) if isinstance(found, Trajectory))
-    wanted = next((e for e in expect["one_of"] if "counts" in e), {}) if "one_of" in expect else expect
-    wanted = wanted.get("lenient", wanted)
-    labels = _labels(trajectory.spans)
-    kinds = Counter(span.kind for span in trajectory.spans)
-    if "counts" in wanted:
-        assert kinds == Counter({kind: n for kind, n in wanted["counts"].items() if n})
-    pairs = {(labels[s.result_of], n) for s, n in zip(trajectory.spans, labels, strict=True) if s.result_of is not None}
-    if "pairs" in wanted:
-        assert pairs == {tuple(pair) for pair in wanted["pairs"]}
-    paired = {label for pair in pairs for label in pair}
-    if "unpaired_calls" in wanted:
-        assert [x for x in labels if x[0] == "c" and x not in paired] == wanted["unpaired_calls"]
-    if "unpaired_results" in wanted:
-        assert [x for x in labels if x[0] == "r" and x not in paired] == wanted["unpaired_results"]
-    assert labels == wanted.get("order", labels)
-    assert [s.text for s in trajectory.spans] == wanted.get("text_order", [s.text for s in trajectory.spans])
-    for warning in wanted.get("warn", []):
-        assert any(note.span is None or labels[note.span] == warning.get("span") for note in trajectory.report), warning
-    for label, fields in wanted.get("spans", {}).items():
-        _same_fields(trajectory.spans[labels.index(label)], fields)
-    assert encode(trajectory).decode("utf-8")
-    if "strict" in expect:
-        _refused(case, expect["strict"]["error"]["mentions"])
-
-
-def _same_fields(span: Span, fields: dict[str, Any]) -> None:
-    for key, value in fields.items():
-        if key == "text_starts_with":
-            assert span.text.startswith(value)
-        else:
-            assert getattr(span, key) == value
-
-
-def _refused(case: Case, mentions: Sequence[str]) -> None:
-    with pytest.raises(ParseError) as refusal:
-        list(read_bytes("\n".join(case["input_lines"]).encode(), "case.json", strict=True))
-    assert all(word in str(refusal.value) for word in mentions)
-
-
-def _edges(case: Case) -> None:
-    (trajectory,) = _read(case)
-    assert isinstance(trajectory, Trajectory)
-    (graph,) = build_graphs([trajectory])
-    labels = _labels(trajectory.spans)
-    data = {
-        (labels[parent], labels[child])
-        for e, parent, child in graph.edges()
-        if EDGE_KINDS[graph.kind[e]] in ("value", "state") and graph.weight[e] >= 0.25
-    }
-    expect = case["expect"]
-    must = {(edge["from"], edge["to"]) for edge in expect["edges_must"]}
-    assert must <= data
-    assert not {tuple(edge) for edge in expect["edges_must_not"]} & data
-    if expect.get("closed"):
-        allowed = must | {tuple(edge) for edge in expect["edges_may"]}
-        assert {edge for edge in data if edge[0].startswith("r")} <= allowed
-    if expect.get("acyclic"):
-        assert all(parent < child for _, parent, child in graph.edges())
 
 
 # ---------------------------------------------------------------- numbers
@@ -170,8 +66,7 @@ def _run(runs: Sequence[Trajectory], params: dict[str, Any]) -> tc.Credit:
 
 def _warned(notes: Sequence[Note], warnings: Sequence[dict[str, str]], key: str) -> None:
     for warning in warnings:
-        code = WARNINGS[warning["about"]]
-        assert any(note.code == code and note.trajectory == warning[key] for note in notes), warning
+        assert any(note.trajectory == warning[key] for note in about(notes, warning)), warning
 
 
 def _one_action(row: dict[str, Any]) -> Trajectory:
@@ -306,8 +201,7 @@ def _credit_graph(case: Case) -> None:
 
 
 RUNNERS: dict[str, Callable[[Case], None]] = {
-    "openai_messages": _log,
-    "openai_messages_jsonl": _log,
+    **LOGS,
     "group_scores": _group_scores,
     "turn_rows": _turn_rows,
     "step_rows": _step_rows,

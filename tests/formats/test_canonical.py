@@ -43,7 +43,7 @@ def test_what_is_written_is_read_back_equal(trajectories: list[Trajectory], arou
         ),
         pytest.param(
             LINE.replace(b'"turn":-1', b'"turn":-1,"result_of":0'),
-            "span 0 says it is the result of span 0, which is no earlier call",
+            "span 0 is a user and cannot be the result of span 0",
             id="a result of itself",
         ),
         pytest.param(
@@ -71,6 +71,30 @@ def test_a_line_that_does_not_hold_is_an_error_in_its_place(line: bytes, reason:
     assert isinstance(found[1], ParseError)
     assert (found[1].file, found[1].line) == ("a.jsonl", 2)
     assert reason in found[1].reason
+
+
+@pytest.mark.parametrize("field", ["turn", "step", "tokens.n", "message_index", "parent.span", "report.span", "ids"])
+@pytest.mark.parametrize("number", [2**62, 2**63, 2**70, -(2**70), 10**400], ids=lambda n: f"{n.bit_length()} bits")
+def test_an_integer_that_is_too_large_is_a_row_of_the_report_or_comes_back_exact(field: str, number: int) -> None:
+    where, value = {
+        "turn": (b'"turn":-1', b'"turn":%d'),
+        "step": (b'"spans"', b'"step":%d,"spans"'),
+        "tokens.n": (b'"turn":-1', b'"turn":-1,"tokens":{"n":%d}'),
+        "message_index": (b'"turn":-1', b'"turn":-1,"message_index":%d'),
+        "parent.span": (b'"spans"', b'"parent":{"trajectory":"u","span":%d},"spans"'),
+        "report.span": (b'"spans"', b'"report":[{"code":"c","message":"m","span":%d}],"spans"'),
+        "ids": (b'"turn":-1', b'"turn":-1,"tokens":{"ids":[%d]}'),
+    }[field]
+    line = LINE.replace(where, value % number)
+    before, found, after = read_bytes(LINE + b"\n" + line + b"\n" + line.replace(b'"t"', b'"u"'), "a.jsonl")
+    assert isinstance(before, Trajectory)
+    assert type(found) is type(after)
+    if isinstance(found, ParseError):
+        assert (found.file, found.line) == ("a.jsonl", 2)
+        assert field.removesuffix(".span") in found.reason
+    else:
+        assert field not in ("turn", "step", "tokens.n")
+        assert decode(encode(found)) == found
 
 
 def test_half_a_surrogate_pair_from_another_writer_is_replaced_and_noted() -> None:

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from trajcredit.errors import ParseError
-from trajcredit.formats.document import Document, Record, decoded
+from trajcredit.formats.document import Document, decoded
+from trajcredit.formats.split import Record
 
 ROW = {"messages": [{"role": "user", "content": 'quote " bracket ]} \\ end'}]}
 ONE = json.dumps(ROW).encode()
@@ -44,7 +45,7 @@ def rows(data: bytes) -> tuple[str, list[str]]:
         pytest.param(b"[" + ONE + b"]\n[" + ONE + b"]\n", "lines", ["ok", "ok"], id="lines that hold arrays"),
         pytest.param(b"", "other", [], id="nothing"),
         pytest.param(b"PK\x03\x04 and so on", "other", [], id="a zip"),
-        pytest.param(b"event: a\ndata: {}\n\nevent: b\ndata: {}\n", "other", [], id="server-sent events"),
+        pytest.param(b"event: a\ndata: {}\n\nevent: b\ndata: {}\n", "lines", ["ok", "ok"], id="server-sent events"),
     ],
 )
 def test_the_shape_of_a_log(data: bytes, shape: str, expected: list[str]) -> None:
@@ -71,7 +72,12 @@ def test_the_shape_of_a_log(data: bytes, shape: str, expected: list[str]) -> Non
         ),
         pytest.param(
             b'[{"a": 1}, {"b": tru}, {"c": 1}]',
-            ["ok", "record 2: not JSON: JSON is malformed: invalid character (byte 10)", "ok"],
+            [
+                "ok",
+                "record 2: not JSON: JSON is malformed: invalid character (byte 7); "
+                "it starts at byte 11, line 1 of the file",
+                "ok",
+            ],
             id="one element of an array",
         ),
         pytest.param(
@@ -135,8 +141,9 @@ def deep(levels: int) -> bytes:
 @pytest.mark.parametrize("around", [b"%b", b'[{"a": 1}, %b, {"b": 2}]', b'{"a": 1}\n%b\n{"b": 2}\n'])
 def test_a_refused_record_names_the_field_or_the_byte(record: bytes, reason: str, around: bytes) -> None:
     found = rows(around % record)[1]
-    assert [r.split(": ", 1)[-1] if len(found) > 1 else r for r in found if r != "ok"] == [reason]
     assert len(found) == (1 if around == b"%b" else 3)
+    [refused] = [r for r in found if r != "ok"]
+    assert refused.removeprefix("record 2: ").removeprefix("line 2: ").split("; it starts at")[0] == reason
 
 
 @pytest.mark.parametrize(
@@ -172,6 +179,15 @@ def test_characters_no_database_holds_are_replaced_and_noted(logged: bytes, kept
 )
 def test_readers_sniff_at_the_keys_of_the_first_object(data: bytes, keys: set[str]) -> None:
     assert Document("a.log", data).keys == keys
+
+
+def test_a_log_is_seen_from_each_of_its_objects_on() -> None:
+    document = Document("a.log", b'{"a": 1}\nbroken\n5\n[{"b": 1}]\n{"c": 1}\n')
+    views = list(document.views())
+    assert [view.keys for view in views] == [{"a"}, {"b"}, {"c"}]
+    assert [[seen.is_list for seen in view.head] for view in views] == [[False, True, False], [True, False], [False]]
+    assert all(view.records is document.records for view in views)
+    assert [view.keys for view in Document("a.log", b"prose").views()] == [set()]
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,14 @@ import pytest
 from trajcredit.errors import ParseError
 from trajcredit.formats import read
 from trajcredit.model import decode
+from trajcredit.registry import formats
 
 TESTS = Path(__file__).parent.parent
-LOGS = ["openai_chat_rows.jsonl", "openai_chat_list.json", "openai_chat_messages.jsonl", "tau_bench.json"]
+LOGS = sorted(path.name for path in (TESTS / "data").iterdir())
+
+
+def test_every_format_has_a_log_here() -> None:
+    assert all(any(log.startswith(name) for log in LOGS) for name in formats.items())
 
 
 @pytest.mark.parametrize("log", LOGS)

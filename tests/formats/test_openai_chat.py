@@ -9,7 +9,7 @@ import pytest
 
 from trajcredit.errors import ParseError
 from trajcredit.formats import read_bytes
-from trajcredit.model import Reward, Span, Trajectory
+from trajcredit.model import REWARD_SOURCES, Reward, RewardSource, Span, Trajectory
 
 GO = {"role": "user", "content": "go"}
 DONE = {"role": "assistant", "content": "done"}
@@ -262,17 +262,30 @@ def test_one_reward_a_message(messages: list[Any], rewards: list[Any], placed: d
         pytest.param(
             {"reward": "1"}, "Expected `bool | float | null`, got `str` - at `$.reward`", id="a text for a verdict"
         ),
-        pytest.param({"reward": 1.75e308}, "reward 1.75e+308 is not a finite number", id="a verdict beyond the canon"),
+        pytest.param(
+            {"reward": 1.75e308},
+            "reward 1.75e+308 is not a number from -9007199254740991 to 9007199254740991",
+            id="a verdict beyond the canon",
+        ),
         pytest.param({"step": "x"}, "Expected `int | null`, got `str` - at `$.step`", id="a step that is text"),
+        pytest.param(
+            {"step": 2**53 + 1}, "Expected `int` <= 9007199254740992 - at `$.step`", id="a step beyond what floats hold"
+        ),
+        pytest.param({"step": -(2**70)}, "Expected `int` >= -9007199254740992 - at `$.step`", id="or below"),
+        pytest.param(
+            {"reward": 1, "reward_source": "vibes"},
+            "Invalid enum value 'vibes' - at `$.reward_source`",
+            id="a source of rewards that is none",
+        ),
+        pytest.param(
+            {"reward": 1, "reward_at": 1751362200},
+            "Expected `str | null`, got `int` - at `$.reward_at`",
+            id="a time that is no text",
+        ),
         pytest.param(
             {"terminated": 1}, "Expected `bool | null`, got `int` - at `$.terminated`", id="a number for a flag"
         ),
         pytest.param({"messages": None}, "Expected `array`, got `null` - at `$.messages`", id="no messages"),
-        pytest.param(
-            {"messages": [GO, {"role": "exit"}]},
-            "messages[1].role is 'exit'; known: system, developer, user, assistant, tool, function",
-            id="a role that no chat has",
-        ),
         pytest.param(
             {"messages": [{"content": "x"}]},
             "Object missing required field `role` - at `$.messages[0]`",
@@ -304,12 +317,35 @@ def test_a_number_that_is_none_is_refused_by_the_name_of_its_field(number: str, 
     assert f"`$.{field}" in refused(row.encode())
 
 
+@pytest.mark.parametrize(
+    ("said", "source", "at"),
+    [
+        pytest.param({}, "verifier", None, id="a verifier's, where nothing is said"),
+        pytest.param({"reward_source": None, "reward_at": None}, "verifier", None, id="or null"),
+        *(pytest.param({"reward_source": source}, source, None, id=source) for source in REWARD_SOURCES),
+        pytest.param(
+            {"reward_source": "human", "reward_at": "2025-07-01T09:30:00Z"},
+            "human",
+            "2025-07-01T09:30:00Z",
+            id="a late thumbs-down",
+        ),
+    ],
+)
+def test_who_gave_the_rewards_and_when(said: dict[str, Any], source: RewardSource, at: str | None) -> None:
+    trajectory = read_one({"messages": [GO, DONE], "reward": 0, "rewards": [None, 0.5]} | said)
+    assert trajectory.rewards == [Reward(0.0, source, at=at), Reward(0.5, source, 1, at=at)]
+
+
+def test_one_sanitised_message_is_a_trajectory() -> None:
+    assert codes(read_one(rb'{"role": "assistant", "content": "half \ud83d"}')) == ["sanitised"]
+
+
 def test_a_row_nested_too_deep_is_refused_and_its_neighbours_are_read() -> None:
     deep = b'{"messages": [{"role": "user", "content": ' + b"[" * 5000 + b"]" * 5000 + b"}]}"
     whole = json.dumps({"messages": [GO, DONE]}).encode()
     found = read_all(b"[" + whole + b", " + deep + b", " + whole + b"]")
     assert [isinstance(t, Trajectory) for t in found] == [True, False, True]
-    assert str(found[1]) == "a.json:2: record 2: nested deeper than 100 levels"
+    assert str(found[1]).startswith("a.json:2: record 2: nested deeper than 100 levels; it starts at byte")
 
 
 def test_one_broken_line_of_messages_is_reported_and_the_others_are_kept() -> None:
@@ -338,6 +374,16 @@ def test_lines_without_one_whole_message_are_no_trajectory() -> None:
     assert [type(item) for item in found] == [ParseError, ParseError]
 
 
-def test_a_role_that_no_chat_has_refuses_the_lines_as_a_whole() -> None:
+def test_a_message_of_a_role_that_no_chat_has_stands_without_credit() -> None:
+    odd = {"role": "exit", "content": "submitted"}
+    for log in ([GO, DONE, odd], {"messages": [GO, DONE, odd]}):
+        trajectory = read_one(log)
+        assert [span.kind for span in trajectory.spans] == ["user", "assistant", "meta"]
+        assert [(note.code, note.span) for note in trajectory.report] == [("unknown-role", 2)]
+
+
+def test_a_role_that_no_chat_has_refuses_the_lines_where_nobody_answers() -> None:
     data = json.dumps(GO).encode() + b'\n{"role": "exit", "content": ""}\n'
-    assert refused(data) == "messages[1].role is 'exit'; known: system, developer, user, assistant, tool, function"
+    [error] = read_bytes(data, "a.jsonl", format="openai_chat")
+    assert isinstance(error, ParseError)
+    assert error.reason.startswith("a group chat: messages[1]: no chat has a role 'exit'")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
 import pytest
 
 from trajcredit.errors import InputError
-from trajcredit.formats.parts import arguments_of, text_of, thought_and_text, tools_of
+from trajcredit.formats.parts import arguments_of, text_of, thought_and_text, time_of, tools_of, usage_of
 from trajcredit.model import Tool
 
 
@@ -47,6 +48,10 @@ def nested(levels: int) -> Any:
         pytest.param({"rows": [1]}, '{"rows":[1]}', ["JSON"], id="an object is kept as JSON"),
         pytest.param([{"rows": 1}, 5], '{"rows":1}\n5', ["JSON", "JSON"], id="so are parts that are none"),
         pytest.param([{"type": "text", "text": {"a": 1}}], '{"a":1}', ["JSON"], id="and text that is none"),
+        pytest.param(
+            [{"type": "text", "value": "a"}], '{"type":"text","value":"a"}', ["JSON"], id="and text under another key"
+        ),
+        pytest.param([{"type": "text", "text": None}], "", [], id="a text of null is none"),
         pytest.param(7, "7", ["JSON"], id="and a number"),
     ],
 )
@@ -171,3 +176,64 @@ def test_whether_a_tool_writes_is_what_its_annotations_say(annotations: Any, wri
 def test_tools_that_cannot_be_read_are_refused_with_a_reason(raw: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
         tools_of(raw)
+
+
+@pytest.mark.parametrize(
+    ("logged", "wanted"),
+    [
+        pytest.param(
+            {"prompt_tokens": 3, "completion_tokens": 2}, {"input_tokens": 3, "output_tokens": 2}, id="OpenAI"
+        ),
+        pytest.param(
+            {"input_tokens": 3, "cache_read_input_tokens": 1, "cache_creation_input_tokens": 4},
+            {"input_tokens": 3, "cached_tokens": 1, "cache_creation_tokens": 4},
+            id="Anthropic",
+        ),
+        pytest.param(
+            {"output_tokens": 5, "output_tokens_details": {"reasoning_tokens": 4}, "input_tokens_details": None},
+            {"output_tokens": 5, "reasoning_tokens": 4},
+            id="details",
+        ),
+        pytest.param(
+            {"promptTokenCount": 3.0, "thoughtsTokenCount": 1}, {"input_tokens": 3, "reasoning_tokens": 1}, id="Gemini"
+        ),
+        pytest.param({"prompt_tokens": True, "completion_tokens": -1, "x": 2}, None, id="no counts"),
+        pytest.param({"prompt_tokens": 2**60}, None, id="more than anybody has"),
+        pytest.param([3], None, id="no object"),
+        pytest.param(None, None, id="nothing"),
+    ],
+)
+def test_usage_goes_by_one_name_each(logged: Any, wanted: Any) -> None:
+    assert usage_of(logged) == wanted
+
+
+def test_what_a_call_cost_stands_beside_its_tokens() -> None:
+    assert usage_of({"prompt_tokens": 3}, 0.25) == {"input_tokens": 3, "cost": 0.25}
+    assert usage_of(None, 0) == {"cost": 0}
+    assert usage_of(None, True) is None
+
+
+NO_TIMES: tuple[Any, ...] = (None, "", True, -5, 0, 1e300, float("nan"), [], "9" * 40)
+
+
+@pytest.mark.parametrize(
+    ("logged", "wanted"),
+    [
+        pytest.param(1_900_000_000, "2030-03-17T17:46:40Z", id="seconds"),
+        pytest.param(1_900_000_000.5, "2030-03-17T17:46:40.500000Z", id="half a second"),
+        pytest.param(1_900_000_000_000, "2030-03-17T17:46:40Z", id="milliseconds"),
+        pytest.param("1900000000000000000", "2030-03-17T17:46:40Z", id="nanoseconds as text"),
+        pytest.param("2030-03-17T17:46:40+01:00", "2030-03-17T17:46:40+01:00", id="text as it stands"),
+        *(pytest.param(bad, None, id=repr(bad)) for bad in NO_TIMES),
+    ],
+)
+def test_times_are_iso_or_none(logged: Any, wanted: str | None) -> None:
+    assert time_of(logged) == wanted
+
+
+def test_tools_of_gemini_are_declared_in_bundles_and_by_key() -> None:
+    declared = [
+        {"functionDeclarations": [{"name": "f", "parametersJsonSchema": {"type": "object"}}]},
+        {"googleSearch": {}},
+    ]
+    assert tools_of(json.dumps(declared).encode()) == (Tool("f", None, {"type": "object"}), Tool("googleSearch"))

@@ -79,6 +79,11 @@ def test_rewards_and_crashes(fields: dict[str, Any], rewards: list[Reward], code
     assert [note.code for note in trajectory.report] == codes
 
 
+def test_of_a_long_traceback_the_beginning_is_told() -> None:
+    [trajectory] = read_all(row(info={"traceback": " " + "x" * 600}))
+    assert trajectory.report[-1].message == f"the harness reports: {'x' * 500}"
+
+
 def test_the_reference_actions_never_reach_the_trajectory() -> None:
     info = {"task": {"actions": [{"name": "cancel", "kwargs": {"id": "SECRET"}}], "outputs": ["SECRET"]}}
     [trajectory] = read_all(row(info=info | {"reward_info": {"actions": ["SECRET"]}}))

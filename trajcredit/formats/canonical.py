@@ -9,8 +9,9 @@ import msgspec
 from msgspec.structs import replace
 
 from trajcredit.errors import InputError, ParseError
-from trajcredit.formats.document import Document, Match, Record, trajectories
+from trajcredit.formats.document import Document, Match, trajectories
 from trajcredit.formats.repair import TOO_DEEP, too_deep
+from trajcredit.formats.split import Record
 from trajcredit.model import Note, Trajectory, check
 from trajcredit.registry import formats
 

@@ -1,41 +1,42 @@
-"""One log as records: the JSON value, the elements of a JSON array, or the lines of JSONL, and a view to sniff at.
+"""One log as its records, and the view at which readers sniff.
 
 | note | says |
 | --- | --- |
 | `sanitised` | half a surrogate pair or a NUL in the record was replaced |
+| `companion-missing` | a file that belongs beside the log is not there: what it would say is unknown |
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import posixpath
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
 from hashlib import sha256
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from trajcredit.errors import InputError, ParseError
 from trajcredit.formats.repair import mended, why
+from trajcredit.formats.siblings import Siblings
+from trajcredit.formats.sources import LIMIT, unpack
+from trajcredit.formats.split import REFUSED, Bytes, Record, Shape, Split, split
 from trajcredit.model import Note, Origin, Trajectory
 
-__all__ = ["Bytes", "Document", "Match", "Record", "decoded", "trajectories"]
+__all__ = ["Document", "Match", "Seen", "decoded", "trajectories"]
 
-Bytes: TypeAlias = bytes | msgspec.Raw
-Shape: TypeAlias = Literal["value", "array", "lines", "other"]
 T = TypeVar("T")
 
-BOM = b"\xef\xbb\xbf"
 HEAD = 5
-"""Records a reader may sniff at."""
+"""Objects a reader may sniff at."""
+LOOK = 10_000
+"""Objects that are sniffed at, one after the other, until a reader knows one."""
 SANITISED = Note("sanitised", "half a surrogate pair or a NUL in the text: replaced by U+FFFD or U+2400")
-REFUSED = (msgspec.DecodeError, RecursionError)
 
-_value = msgspec.json.Decoder(msgspec.Raw)
 _elements = msgspec.json.Decoder(list[msgspec.Raw])
 _fields = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _any = msgspec.json.Decoder()
@@ -52,11 +53,16 @@ class Match(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """The bytes of one record and its number from 1: the line in JSONL, else the position in the array."""
+class Seen:
+    """A record with an object in it: its keys, the values still as bytes; of a list the first element's."""
 
-    number: int
-    raw: Bytes
+    record: Record
+    fields: dict[str, msgspec.Raw]
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the record is a list of objects."""
+        return bytes(memoryview(self.record.raw)[:64]).lstrip().startswith(b"[")
 
 
 @dataclass(frozen=True)
@@ -70,38 +76,113 @@ class Document:
     data: bytes
     given_dataset: str | None = None
     shown: str | None = None
+    folder: str | None = None
+    """What the folder is called in data sets; null: as it stands in the name."""
+    siblings: Siblings | None = None
+    """The files around it; null where the log came alone, over the network or on standard input."""
+    limit: int = LIMIT
+    """Bytes that what is packed inside of it may decode to."""
+    start: int = 0
+    """The record (from 0) from which on readers look at it; those before are of no known format."""
 
     @cached_property
-    def _split(self) -> tuple[Shape, list[Record | ParseError]]:
-        return _split(self.shown or self.name, self.data.removeprefix(BOM))
+    def _split(self) -> Split:
+        return split(self.place, self.data)
+
+    @property
+    def place(self) -> str:
+        """What reports call it."""
+        return self.shown or self.name
 
     @property
     def shape(self) -> Shape:
-        """`value`: one JSON value; `array`; `lines`: JSONL; `other`: no JSON (a zip, protobuf, server-sent events)."""
-        return self._split[0]
+        """`value`: one JSON value; `array`; `lines`: JSONL, or events; `other`: no JSON (a zip, protobuf)."""
+        return self._split.shape
 
     @property
     def records(self) -> list[Record | ParseError]:
         """Every record in order; what could not be told apart is an error in its place."""
-        return self._split[1]
+        return self._split.records
+
+    @property
+    def slips(self) -> list[ParseError]:
+        """What is wrong between the records; `read` reports it, readers need not."""
+        return self._split.slips
 
     @cached_property
-    def head(self) -> list[dict[str, msgspec.Raw]]:
-        """The first JSON objects, one a record: their keys, the values still as bytes (`peek` decodes one)."""
-        found = (_first_object(record.raw) for record in self.records[: 4 * HEAD] if isinstance(record, Record))
-        return list(islice((fields for fields in found if fields is not None), HEAD))
+    def head(self) -> list[Seen]:
+        """The first JSON objects, one a record."""
+        place, first = self._first
+        rest = (seen for _, seen in islice(self._seen(place + 1), HEAD - 1))
+        return [first, *rest] if first is not None else []
+
+    @cached_property
+    def _first(self) -> tuple[int, Seen | None]:
+        """The first object, and the place of its record among the records."""
+        return next(self._seen(self.start), (len(self.records), None))
+
+    @property
+    def first(self) -> Seen | None:
+        """The first JSON object."""
+        return self._first[1]
 
     @cached_property
     def keys(self) -> frozenset[str]:
         """The keys of the first JSON object."""
-        return frozenset(self.head[0]) if self.head else frozenset()
+        return frozenset(self.first.fields) if self.first else frozenset()
 
     def peek(self, key: str) -> Any:
         """The value under a key of the first JSON object; null where it is absent or broken."""
-        try:
-            return _any.decode(self.head[0][key]) if key in self.keys else None
-        except REFUSED:
-            return None
+        known = self._peeked
+        if key not in known:
+            try:
+                known[key] = _any.decode(self.first.fields[key]) if self.first and key in self.keys else None
+            except REFUSED:
+                known[key] = None
+        return known[key]
+
+    @cached_property
+    def _peeked(self) -> dict[str, Any]:
+        """What was peeked at: readers ask for the same."""
+        return {}
+
+    def views(self) -> Iterator[Document]:
+        """The log as it looks from each of its objects on, so that odd records in front hide no format."""
+        view = self
+        yield view
+        for _ in range(LOOK - 1):
+            split, start = view._split, view._first[0] + 1
+            view = replace(view, start=start)
+            view.__dict__["_split"] = split  # the bytes are the same
+            if view.first is None:
+                return
+            yield view
+
+    def inside(self, elements: Iterable[Bytes]) -> Document:
+        """The same log with the elements of a list in it as its records."""
+        view = replace(self)
+        view.__dict__["_split"] = Split("array", [Record(number, raw) for number, raw in enumerate(elements, 1)])
+        return view
+
+    def _seen(self, start: int) -> Iterator[tuple[int, Seen]]:
+        for place in range(start, len(self.records)):
+            record = self.records[place]
+            if isinstance(record, Record) and (fields := _first_object(record.raw)) is not None:
+                yield place, Seen(record, fields)
+
+    def beside(self, *names: str) -> Document | None:
+        """The first file of these names that lies beside the log, as a document; ParseError where it is damaged."""
+        for name in names:
+            data = None if self.siblings is None else self.siblings.read(name)
+            if data is not None:
+                path = posixpath.normpath(posixpath.join(posixpath.dirname(self.name), name))
+                return Document(path, unpack(data, path))
+        return None
+
+    def missing(self, what: str) -> Note:
+        """That a file beside the log would say more, and why it was not asked."""
+        why = "" if self.siblings is not None else " (a log sent by itself has none beside it)"
+        return Note("companion-missing", f"{what}{why}")
 
     def name_of(self, record: Record | None) -> str:
         """A readable id for a trajectory that has none of its own."""
@@ -111,27 +192,31 @@ class Document:
         """The file where it holds several trajectories, else its folder; or what the caller said."""
         if self.given_dataset is not None:
             return self.given_dataset
-        return self.name if record is not None and len(self.records) > 1 else self._folder
+        return self.name if record is not None and len(self.records) > 1 else self._folder()
 
     def origin_of(self, format: str, record: Record | None) -> Origin:
         """File, line or record, and the hash of its bytes."""
-        data, line = (self.data, None) if record is None else (record.raw, self._line(record))
-        return Origin(format, self.name, line, sha256(data).hexdigest())
+        if record is None:
+            return Origin(format, self.name, None, self._hash)
+        return Origin(format, self.name, self._line(record), sha256(record.raw).hexdigest())
+
+    @cached_property
+    def _hash(self) -> str:
+        return sha256(self.data).hexdigest()
 
     def error(self, reason: str, record: Record | None = None) -> ParseError:
         """A row of the report that names the file and, where there are several, the line or record."""
         line = None if record is None else self._line(record)
         what = "line" if self.shape == "lines" else "record"
-        return ParseError(reason if line is None else f"{what} {line}: {reason}", self.shown or self.name, line)
+        return ParseError(reason if line is None else f"{what} {line}: {reason}", self.place, line)
 
     @cached_property
     def may_hold_nul(self) -> bool:
         """Whether any text holds U+0000."""
         return self.data.rfind(rb"\u0000") >= 0  # backwards: half the time of `in` where backslashes abound
 
-    @cached_property
     def _folder(self) -> str | None:
-        folder = PurePosixPath(self.name).parent.as_posix()
+        folder = self.folder or PurePosixPath(self.name).parent.as_posix()
         return None if folder == "." else folder
 
     def _line(self, record: Record) -> int | None:
@@ -171,75 +256,6 @@ def trajectories(
             yield error
         except InputError as error:
             yield document.error(str(error), record)
-
-
-# ---------------------------------------------------------------- bytes -> records
-
-_FIRST = re.compile(rb"\s*(\S)")
-_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
-
-
-def _split(name: str, data: bytes) -> tuple[Shape, list[Record | ParseError]]:
-    found = _FIRST.match(data)
-    first = found[1] if found else b""
-    if first == b"[":
-        try:
-            return "array", [Record(number, raw) for number, raw in enumerate(_elements.decode(data), 1)]
-        except REFUSED:
-            pass  # JSONL of arrays, or one element is broken
-    if first and _is_json(data):
-        return "value", [Record(1, data)]
-    lines = [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if line and not line.isspace()]
-    if _are_records([line for _, line in lines[:1000]]):
-        return "lines", [Record(number, line) for number, line in lines]
-    if first == b"[":
-        return "array", _elements_by_hand(name, data)
-    return ("value", [Record(1, data)]) if first == b"{" else ("other", [])
-
-
-def _is_json(data: bytes) -> bool:
-    try:
-        _value.decode(data)
-    except REFUSED:
-        return False
-    return True
-
-
-def _are_records(lines: list[bytes]) -> bool:
-    """Whether these are lines of JSONL, some of them perhaps broken, and not one JSON text over several lines."""
-    if len(lines) < 2 or (lines[0].startswith(b"[") and not _is_json(lines[0])):
-        return False
-    likely = sum(len(line) > 2 and line.startswith((b"{", b"[")) for line in lines)
-    return _is_json(lines[0]) or 2 * likely >= len(lines)
-
-
-def _elements_by_hand(name: str, data: bytes) -> list[Record | ParseError]:
-    """The objects and arrays in an array that is no JSON as a whole, up to where it is torn."""
-    records: list[Record | ParseError] = []
-    depth = start = 0
-    for token in _TOKEN.finditer(data):
-        kind = token[0]
-        if kind in (b"{", b"["):
-            depth += 1
-            start = token.start() if depth == 2 else start
-        elif kind in (b"}", b"]"):
-            depth -= 1
-            if depth == 1:
-                records.append(Record(len(records) + 1, data[start : token.end()]))
-                start = token.end()
-            if depth == 0:
-                start = token.end()
-                break
-        elif kind == b'"':  # a text without an end
-            break
-    rest = data[start:].lstrip(b", \t\r\n")
-    if rest or depth:
-        at, number = len(data) - len(rest), len(records) + 1
-        line = data.count(b"\n", 0, at) + 1
-        what = "the array is cut off" if depth else "the array has ended, more follows"
-        reason = f"record {number}: {what} at byte {at}, line {line} of the file; nothing is read from there on"
-        records.append(ParseError(reason, name, number))
-    return records
 
 
 def _first_object(raw: Bytes) -> dict[str, msgspec.Raw] | None:

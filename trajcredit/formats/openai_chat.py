@@ -1,5 +1,13 @@
 """OpenAI chat logs: rows around `messages`, bare lists of messages, and JSONL with one message a line.
 
+Beside `messages` stand the keys of `labels`, and
+
+| key | is |
+| --- | --- |
+| `rewards` | one a message, each on the last span of its message; null is none; from whom `reward_source` says |
+| `instance_id` | what was attempted, where there is no `task_id` or `task` |
+| `tools`, else `functions` | the declared tools, as a list or its JSON text |
+
 | note | says |
 | --- | --- |
 | `lost-message` | a message could not be read: the trajectory goes on without it |
@@ -9,14 +17,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
 from trajcredit.errors import InputError, ParseError
-from trajcredit.formats.chat import Message, add_message, logged_id, outcome_of, rewards_of, transcript_of
-from trajcredit.formats.document import Document, Match, Record, decoded, trajectories
-from trajcredit.formats.parts import json_text, tools_of
+from trajcredit.formats.chat import (
+    Message,
+    add_message,
+    finish,
+    other_form,
+    rewards_of,
+    transcript_of,
+)
+from trajcredit.formats.document import Document, Match, decoded, trajectories
+from trajcredit.formats.labels import Id, Labels, labelled
+from trajcredit.formats.parts import tools_of
+from trajcredit.formats.split import Record
 from trajcredit.formats.transcript import Transcript
 from trajcredit.model import Note, Trajectory
 from trajcredit.registry import formats
@@ -24,32 +40,24 @@ from trajcredit.registry import formats
 __all__ = ["OpenAIChat"]
 
 FORMAT = "openai_chat"
+NULL = msgspec.Raw(b"null")
 
 
-class Row(msgspec.Struct, gc=False):
+class Row(Labels, gc=False):
     """`messages` and what logs write beside them."""
 
     messages: list[Message]
-    trajectory_id: str | int | None = None
-    id: str | int | None = None
-    group_id: str | int | None = None
-    group: str | int | None = None
-    task_id: str | int | None = None
-    task: str | int | None = None
-    reward: float | bool | None = None
     rewards: list[float | bool | None] | None = None
-    policy_version: str | int | float | None = None
-    trial: str | int | None = None
-    step: int | None = None
-    terminated: bool | None = None
-    truncated: bool | None = None
-    answer: Any = None
-    tools: msgspec.Raw = msgspec.Raw(b"null")
-    functions: msgspec.Raw = msgspec.Raw(b"null")
+    instance_id: Id = None
+    tools: msgspec.Raw = NULL
+    functions: msgspec.Raw = NULL
+    system: msgspec.Raw = NULL
+    max_tokens: msgspec.Raw = NULL
+    """These two beside `messages` are Anthropic's."""
 
 
 decode_row = msgspec.json.Decoder(Row | list[Message]).decode
-_messages = msgspec.json.Decoder(Message)
+_message = msgspec.json.Decoder(Message)
 
 
 @formats.register(FORMAT)
@@ -65,66 +73,57 @@ class OpenAIChat:
 
     def read(self, document: Document) -> Iterator[Trajectory | ParseError]:
         """One trajectory a row or a list; where the records are messages, one of them all."""
-        if "messages" not in document.keys and not _holds_lists(document):
-            return _one_of_all(document)
-        return trajectories(document, decode_row, _trajectory)
+        return _one_of_all(document) if _are_messages(document) else trajectories(document, decode_row, _trajectory)
 
 
-def _holds_lists(document: Document) -> bool:
-    """Whether the first record is a list (of messages) itself."""
-    raw = next((record.raw for record in document.records if isinstance(record, Record)), b"")
-    return bytes(memoryview(raw)[:64]).lstrip().startswith(b"[")
+def _are_messages(document: Document) -> bool:
+    """Whether most of the first records are messages, not rows or lists of them."""
+    messages = [not seen.is_list and "role" in seen.fields and "messages" not in seen.fields for seen in document.head]
+    return 2 * sum(messages) > len(messages)
 
 
 def _trajectory(document: Document, record: Record, row: Row | list[Message], notes: list[Note]) -> Trajectory:
     if isinstance(row, list):
-        row = Row(row)
-    transcript = transcript_of(row.messages)
-    rewards = [*outcome_of(row.reward), *rewards_of(row.rewards, len(row.messages), transcript)]
-    return Trajectory(
-        id=logged_id(row.trajectory_id) or logged_id(row.id) or document.name_of(record),
-        dataset=document.dataset_of(record),
-        task=logged_id(row.task_id) or logged_id(row.task),
-        group=logged_id(row.group_id) or logged_id(row.group),
-        trial=logged_id(row.trial),
-        step=row.step,
-        policy_version=None if row.policy_version is None else str(row.policy_version),
-        terminated=row.terminated,
-        truncated=row.truncated,
-        answer=row.answer if row.answer is None or isinstance(row.answer, str) else json_text(row.answer),
-        rewards=rewards,
-        tools=[*tools_of(bytes(row.tools)), *tools_of(bytes(row.functions))],
-        spans=transcript.spans,
-        report=notes + transcript.notes,
-        source=document.origin_of(FORMAT, record),
-    )
+        row = Row(messages=row)
+    if b"null" not in (bytes(row.system), bytes(row.max_tokens)):
+        raise other_form("anthropic", "`system` and `max_tokens` stand beside the messages")
+    tools = (*tools_of(bytes(row.tools)), *tools_of(bytes(row.functions)))
+    transcript = transcript_of(row.messages, {tool.name for tool in tools})
+    source, at = row.reward_source, row.reward_at
+    rewards = rewards_of(row.rewards, len(row.messages), transcript, source, at)
+    if row.instance_id is not None and row.task_id is None and row.task is None:
+        row.task = row.instance_id
+    return labelled(row, document, record, FORMAT, transcript, notes=notes, rewards=rewards, tools=tools)
 
 
 def _one_of_all(document: Document) -> Iterator[Trajectory | ParseError]:
     """One trajectory whose messages are the records; a broken one is reported and left out."""
-    transcript = Transcript()
+    messages: list[tuple[int, Message]] = []
     notes: list[Note] = []
     for index, record in enumerate(document.records):
         try:
             if isinstance(record, ParseError):
                 raise record
-            message, mended = decoded(document, record, _messages.decode)
+            message, mended = decoded(document, record, _message.decode)
+            messages.append((index, message))
+            notes += mended
         except ParseError as error:
             notes.append(Note("lost-message", f"{error.reason}: left out"))
             yield error
-            continue
-        notes += mended
-        try:
+    if not messages:
+        return
+    transcript = Transcript()
+    try:
+        for index, message in messages:
             add_message(transcript, message, index)
-        except InputError as error:
-            yield document.error(str(error))
-            return
-    if len(notes) < len(document.records):
-        transcript.finish()
-        yield Trajectory(
-            id=document.name_of(None),
-            dataset=document.dataset_of(None),
-            spans=transcript.spans,
-            report=notes + transcript.notes,
-            source=document.origin_of(FORMAT, None),
-        )
+        finish(transcript)
+    except InputError as error:
+        yield document.error(str(error))
+        return
+    yield Trajectory(
+        id=document.name_of(None),
+        dataset=document.dataset_of(None),
+        spans=transcript.spans,
+        report=notes + transcript.notes,
+        source=document.origin_of(FORMAT, None),
+    )

@@ -1,7 +1,8 @@
-"""Pieces that log formats share: content parts, reasoning in the text, call arguments, tool declarations."""
+"""Pieces that log formats share: content parts, reasoning in the text, arguments, tool declarations, usage, times."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -9,9 +10,9 @@ import msgspec
 
 from trajcredit.errors import InputError
 from trajcredit.formats.repair import MAX_DEPTH, TOO_DEEP, mended, too_deep
-from trajcredit.model import Tool
+from trajcredit.model import LARGEST_INTEGER, LARGEST_NUMBER, Tool
 
-__all__ = ["Arguments", "arguments_of", "json_text", "text_of", "thought_and_text", "tools_of"]
+__all__ = ["Arguments", "arguments_of", "json_text", "text_of", "thought_and_text", "time_of", "tools_of", "usage_of"]
 
 TEXT_KEYS = {"text": "text", "input_text": "text", "output_text": "text", "refusal": "refusal"}
 """Type of a content part that is text -> the key that holds it."""
@@ -52,7 +53,9 @@ def _part(part: Any) -> tuple[str, str | None]:
         return json_text(part), "JSON"
     if kind not in TEXT_KEYS:
         return f"[{kind}]", kind
-    text = part.get(TEXT_KEYS[kind])
+    if TEXT_KEYS[kind] not in part:
+        return json_text(part), "JSON"
+    text = part[TEXT_KEYS[kind]]
     if text is None or isinstance(text, str):
         return text or "", None
     return json_text(text), "JSON"
@@ -141,7 +144,21 @@ def tools_of(raw: bytes) -> tuple[Tool, ...]:
         raise InputError(f"tools must be a list, not {type(declared).__name__}")
     if too_deep(declared):
         raise InputError(f"tools {TOO_DEEP}")
-    return tuple(_tool(item, index) for index, item in enumerate(declared or []))
+    return tuple(_tool(item, index) for index, item in enumerate(_unfolded(declared or [])))
+
+
+def _unfolded(declared: list[Any]) -> list[Any]:
+    """Gemini declares several functions in one entry, and its own tools by a key without a name."""
+    tools: list[Any] = []
+    for item in declared:
+        inner = item.get("functionDeclarations", item.get("function_declarations")) if isinstance(item, dict) else None
+        if isinstance(inner, list):
+            tools += inner
+        elif isinstance(item, dict) and len(item) == 1 and isinstance(next(iter(item.values())), dict):
+            tools += [item] if "function" in item else [next(iter(item))]
+        else:
+            tools.append(item)
+    return tools
 
 
 def _tool(declared: Any, index: int) -> Tool:
@@ -154,7 +171,7 @@ def _tool(declared: Any, index: int) -> Tool:
     name, description = bare.get("name", declared.get("type")), bare.get("description")
     if not isinstance(name, str):
         raise InputError(f"tools[{index}] has no name")
-    keys = ("parameters", "input_schema", "inputSchema")
+    keys = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
     return Tool(
         name=name,
         description=description if isinstance(description, str) else None,
@@ -170,3 +187,65 @@ def _writes(annotations: Any) -> bool | None:
     if isinstance(annotations.get("readOnlyHint"), bool):
         return not annotations["readOnlyHint"]
     return True if annotations.get("destructiveHint") is True else None
+
+
+# ---------------------------------------------------------------- usage and times
+
+USAGE = {
+    "input_tokens": ("input_tokens", "prompt_tokens", "promptTokenCount", "prompt_token_count"),
+    "output_tokens": ("output_tokens", "completion_tokens", "candidatesTokenCount", "candidates_token_count"),
+    "reasoning_tokens": (
+        "reasoning_tokens",
+        "output_tokens_details.reasoning_tokens",
+        "completion_tokens_details.reasoning_tokens",
+        "thoughtsTokenCount",
+        "thoughts_token_count",
+    ),
+    "cached_tokens": (
+        "cached_tokens",
+        "cache_read_input_tokens",
+        "input_tokens_details.cached_tokens",
+        "prompt_tokens_details.cached_tokens",
+        "cachedContentTokenCount",
+        "cached_content_token_count",
+    ),
+    "cache_creation_tokens": ("cache_creation_input_tokens",),
+}
+"""Our name -> where providers log it."""
+_PLACES = [(name, *path.partition(".")[::2]) for name, paths in USAGE.items() for path in paths]
+
+
+def usage_of(logged: Any, cost: Any = None) -> dict[str, int | float] | None:
+    """Token counts of one model call by one name each, and its cost in US dollars; null where nothing is logged."""
+    found: dict[str, int | float] = {}
+    if isinstance(logged, dict):
+        for name, outer, inner in _PLACES:
+            if outer in logged and name not in found:
+                number = _number(logged[outer], inner)
+                if number is not None:
+                    found[name] = number
+    if isinstance(cost, int | float) and not isinstance(cost, bool) and abs(cost) <= LARGEST_NUMBER:
+        found["cost"] = cost
+    return found or None
+
+
+def _number(value: Any, inner: str) -> int | None:
+    if inner:
+        value = value.get(inner) if isinstance(value, dict) else None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if type(value) is int and 0 <= value <= LARGEST_INTEGER else None
+
+
+def time_of(logged: Any) -> str | None:
+    """A time as ISO 8601: text as it stands, an epoch in seconds, milli-, micro- or nanoseconds as UTC; else null."""
+    if isinstance(logged, str):
+        if not logged.isdigit():
+            return logged or None
+        logged = int(logged) if len(logged) < 25 else None
+    if not isinstance(logged, int | float) or isinstance(logged, bool) or not 0 < logged < 1e20:
+        return None
+    seconds = float(logged)
+    while seconds > 1e11:  # the year 5138 in seconds
+        seconds /= 1000
+    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")

@@ -10,26 +10,50 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
-from trajcredit.errors import ParseError
-from trajcredit.formats.document import Document, Match, Record, decoded
-from trajcredit.formats.sources import expand, load, unpack
+from trajcredit.errors import ParseError, SkippedFile
+from trajcredit.formats.document import Document, Match, decoded
+from trajcredit.formats.sources import LIMIT, Source, expand, load, unpack
+from trajcredit.formats.split import Record
 from trajcredit.model import Note, Origin, Trajectory, encode
 from trajcredit.registry import formats
 
-__all__ = ["Reader", "read", "read_bytes"]
+__all__ = ["Reader", "read", "read_bytes", "read_source"]
+
+OWN = {
+    "trajcredit.credit/1": "credit rows that trajcredit wrote",
+    "trajcredit.label/1": "labels that trajcredit wrote",
+}
+NO_LOGS = {
+    frozenset({"trajectory_id", "child", "parent", "kind"}): "edge rows that trajcredit wrote",
+    frozenset({"trajectory_id", "spans", "edges"}): "a dependency graph that trajcredit wrote",
+    frozenset({"env", "model", "num_examples", "rollouts_per_example"}): "the settings of a verifiers run",
+    frozenset({"trajectory_id", "failures", "root_cause"}): "failure labels of AgentRx",
+    frozenset({"trial_name", "task_name", "verifier_result"}): "the result of a Harbor trial, read with its trajectory",
+    frozenset({"trials_dir", "environment", "verifier"}): "the configuration of a Harbor trial",
+    frozenset({"commands", "task_complete"}): "an answer of Terminus, read with the results of its trial",
+    frozenset({"commands", "is_task_complete"}): "an answer of Terminus, read with the results of its trial",
+    frozenset({"execution_status", "persistence_dir", "agent"}): "the state of an OpenHands conversation",
+    frozenset({"info", "tasks", "timestamp"}): "the set-up of a tau2-bench run, whose simulations are elsewhere",
+    frozenset({"version", "width", "height"}): "a recording of a terminal, read with the results beside it",
+}
+"""What lies beside logs and is none: by the schema in it, or by its keys."""
 
 
 class Reader(Protocol):
     """What a format registers: a frozen dataclass whose fields, if any, are its options."""
 
     def sniff(self, document: Document) -> Match:
-        """How sure it is that the document is its own, judged by structure, never by the name alone."""
+        """How sure it is that the document is its own, judged by structure, never by the name alone.
+
+        Where no reader knows the first object of a log, all are asked again from the second on, and so forth.
+        """
 
     def read(self, document: Document) -> Iterator[Trajectory | ParseError]:
         """Every trajectory of the document; a record that breaks the format is an error in its place."""
@@ -41,75 +65,137 @@ def read(
     """The trajectories of files, folders, patterns and `-` (standard input), gzip and zstd included.
 
     The format is sniffed, or the one named. What cannot be read is a ParseError in its place, and the rest goes on;
-    `strict` raises the first one instead. No two trajectories share an id.
+    `strict` raises the first one instead. A file of a folder that is no log is a SkippedFile: nothing failed.
+
+    No two trajectories share an id, and ids do not depend on how a path was typed: a file goes by the shortest end of
+    its absolute path that no other file of this call has. A file, or the bytes of one, that come twice are read once.
     """
     given = [paths] if isinstance(paths, str | Path) else paths
     return _strictly(_of_files(given, format)) if strict else _of_files(given, format)
 
 
 def read_bytes(
-    data: bytes, name: str, format: str | None = None, dataset: str | None = None, strict: bool = False
+    data: bytes,
+    name: str,
+    format: str | None = None,
+    dataset: str | None = None,
+    strict: bool = False,
+    limit: int = LIMIT,
 ) -> Iterator[Trajectory | ParseError]:
-    """The trajectories of one log in memory; `name` is what ids and reports call it, as `read` uses the path."""
-    found = _of_log(lambda: unpack(data, name), name, format, _Ids(), dataset)
+    """The trajectories of one log in memory; `name` is what ids and reports call it.
+
+    It is refused where it, or what is packed inside of it, decodes to more than `limit` bytes.
+    """
+    found = _of_log(lambda: unpack(data, name, limit), Source(name), format, _Ids(), dataset=dataset, limit=limit)
     return _strictly(found) if strict else found
+
+
+def read_source(
+    source: Source, data: bytes, format: str | None = None, contents: dict[bytes, Source] | None = None
+) -> Iterator[Trajectory | ParseError]:
+    """The trajectories of one of the files that `expand` named, whose bytes `load` gave: ids as those of `read`.
+
+    `contents` knows the logs before it by their hash, and this one afterwards: bytes that come again are an error.
+    """
+    return _of_log(lambda: data, source, format, _Ids(), contents)
 
 
 def _strictly(found: Iterator[Trajectory | ParseError]) -> Iterator[Trajectory]:
     for item in found:
-        if isinstance(item, ParseError):
+        if isinstance(item, Trajectory):
+            yield item
+        elif not isinstance(item, SkippedFile):
             raise item
-        yield item
 
 
 def _of_files(paths: Iterable[str | Path], format: str | None) -> Iterator[Trajectory | ParseError]:
     ids = _Ids()
-    for source in expand(paths):
+    sources = expand(paths)
+    contents: dict[bytes, Source] | None = {} if len(sources) > 1 else None
+    for source in sources:
         if isinstance(source, ParseError):
             yield source
         else:
-            yield from _of_log(partial(load, source), source.name, format, ids, shown=source.shown)
+            yield from _of_log(partial(load, source), source, format, ids, contents)
 
 
 def _of_log(
     load: Callable[[], bytes],
-    name: str,
+    source: Source,
     format: str | None,
     ids: _Ids,
+    contents: dict[bytes, Source] | None = None,
     dataset: str | None = None,
-    shown: str | None = None,
+    limit: int = LIMIT,
 ) -> Iterator[Trajectory | ParseError]:
+    """The trajectories of one log; `contents` knows those before it by their hash, null where it is the only one."""
     try:
-        document = Document(name, load(), dataset, shown)
-        format = format or _sniffed(document)
+        document = Document(source.name, load(), dataset, source.shown, source.folder, source.siblings, limit)
+        format, document = _recognised(document, format, source.walked)
     except ParseError as error:
         yield error
         return
+    if contents is not None:
+        first = contents.setdefault(sha256(document.data).digest(), source)
+        if first is not source:
+            yield document.error(f"holds the same bytes as {first.shown}: read once")
+            return
     reader: Reader = formats.get(format)()
     empty = True
-    for found in reader.read(document):
+    renamed: dict[str, str] = {}
+    for found in chain(document.slips, reader.read(document)):
         empty = False
-        yield ids.settle(found, document) if isinstance(found, Trajectory) else found
+        if isinstance(found, Trajectory):
+            name, found = found.id, ids.settle(_below(found, renamed), document)
+            if isinstance(found, Trajectory) and found.id != name:
+                renamed[name] = found.id
+        yield found
     if empty:
         yield document.error(f"nothing in it can be read as {format}")
 
 
-def _sniffed(document: Document) -> str:
-    """The name of the one format that is surest; ParseError where there is none, or two."""
-    matches = {name: plugin().sniff(document) for name, plugin in formats.items().items()}
-    best = max(matches.values(), default=Match.NO)
-    names = [name for name, match in matches.items() if match == best]
-    if best == Match.NO:
-        raise document.error(f"no known format: {_what_it_is(document)}")
-    if len(names) > 1:
-        raise document.error(f"could be {' or '.join(names)}: say which with format=")
-    return names[0]
+def _below(trajectory: Trajectory, renamed: dict[str, str]) -> Trajectory:
+    """The trajectory, its parent by the name that this got when it was read from the same log."""
+    parent = trajectory.parent
+    if parent is None or parent.trajectory not in renamed:
+        return trajectory
+    return replace(trajectory, parent=replace(parent, trajectory=renamed[parent.trajectory]))
+
+
+def _recognised(document: Document, format: str | None, walked: bool) -> tuple[str, Document]:
+    """The format, and the document from the first object on that a reader of it knows; ParseError where there is none.
+
+    A format that was named is taken at its word, unless the file lay in a folder and is no log at all.
+    """
+    readers = formats.items() if format is None else {format: formats.get(format)}
+    own = _own(document)
+    for view in [document] if own else document.views():
+        matches = {name: plugin().sniff(view) for name, plugin in readers.items()}
+        best = max(matches.values(), default=Match.NO)
+        names = [name for name, match in matches.items() if match == best]
+        if best == Match.NO:
+            continue
+        if len(names) > 1:
+            raise document.error(f"could be {' or '.join(names)}: say which with format=")
+        return names[0], view
+    if walked and (own or document.shape == "other"):
+        raise SkippedFile(f"no log: {own or _what_it_is(document)}", document.place)
+    if format is None:
+        raise document.error(f"no known format: {own or _what_it_is(document)}")
+    return format, document
+
+
+def _own(document: Document) -> str | None:
+    """What this is that lies beside logs and is none: our own output, settings, labels."""
+    schema = document.peek("schema")
+    what = OWN.get(schema) if isinstance(schema, str) else None
+    return what or next((what for keys, what in NO_LOGS.items() if keys <= document.keys), None)
 
 
 def _what_it_is(document: Document) -> str:
     """What is found in a document that no reader knows."""
-    if document.keys:
-        return f"its objects have the keys {', '.join(sorted(document.keys)[:10])}"
+    if document.first is not None:
+        return f"its objects have the keys {', '.join(sorted(document.keys)[:10]) or '(none)'}"
     if not document.data or document.data.isspace():
         return "the file is empty"
     first = next(iter(document.records), None)
@@ -130,12 +216,11 @@ class _Ids:
     def settle(self, trajectory: Trajectory, document: Document) -> Trajectory | ParseError:
         """The trajectory under an id of its own, or an error where the same record was read before."""
         content, line = _identity(trajectory, document)
-        place = document.name if line is None else f"record {line} of {document.name}"
+        place = document.place if line is None else f"record {line} of {document.place}"
         known = self._taken.setdefault(trajectory.id, {})
         if content in known:
             reason = f"trajectory {trajectory.id!r} repeats {known[content]}: read once"
-            place = document.shown or document.name
-            return ParseError(reason if line is None else f"record {line}: {reason}", place, line)
+            return ParseError(reason if line is None else f"record {line}: {reason}", document.place, line)
         known[content] = place
         number = len(known)
         if number == 1:

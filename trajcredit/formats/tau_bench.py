@@ -15,7 +15,8 @@ import msgspec
 
 from trajcredit.errors import ParseError
 from trajcredit.formats.chat import Message, logged_id, outcome_of, transcript_of
-from trajcredit.formats.document import Document, Match, Record, trajectories
+from trajcredit.formats.document import Document, Match, trajectories
+from trajcredit.formats.split import Record
 from trajcredit.model import Note, Trajectory
 from trajcredit.registry import formats
 

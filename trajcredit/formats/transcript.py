@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from itertools import chain
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -36,6 +37,10 @@ class Transcript:
         self.spans: list[Span] = []
         self.notes: list[Note] = []
         self.turn = -1
+        self.speakers: set[str] = set()
+        """Who said something, by name; the names in system prompts are those of examples."""
+        self.moved: dict[int, int] | None = None
+        """Where each span stands after `finish`, where that moved any."""
         self._open: dict[int, None] = {}
         self._by_id: dict[str, list[int]] = {}  # calls of an id, one a turn, the latest last
         self._twins: dict[int, deque[int]] = {}  # further calls of that turn and id
@@ -52,12 +57,25 @@ class Transcript:
         """The last span has parts that are no text."""
         self.note("opaque-part", f"holds {', '.join(kinds)}: not text, kept as a marker or as JSON")
 
+    def mark(self, first: int, **fields: Any) -> None:
+        """Give the spans from `first` on these fields: times, tokens, whatever the log has beside their text."""
+        if known := {name: value for name, value in fields.items() if value is not None}:
+            self.spans[first:] = [replace(span, **known) for span in self.spans[first:]]
+
+    def count(self, usage: dict[str, int | float] | None, first: int) -> None:
+        """What a turn cost, on the first action from `first` on, so that sums count it once."""
+        at = next((i for i in range(first, len(self.spans)) if self.spans[i].kind in ACTION_KINDS), None)
+        if usage and at is not None:
+            self.spans[at] = replace(self.spans[at], usage=usage)
+
     def begin_turn(self) -> None:
         """The policy is invoked: what it produces until the next call of this method is one turn."""
         self.turn += 1
 
     def add(self, kind: SpanKind, text: str, message: int | None, agent: str | None = None) -> None:
         """One span of text: a message, or a block of reasoning."""
+        if agent is not None and kind != "system":
+            self.speakers.add(agent)
         self.spans.append(Span(kind, self.turn, text, message, agent))
 
     def call(
@@ -109,6 +127,19 @@ class Transcript:
         self.spans.append(Span("tool_result", self.turn, text, message, agent, call_id, name, None, None, call, error))
         if rule is not None:
             self.note(rule, f"no call has the id {call_id!r} open" if call_id else "the result has no call id")
+
+    def answer(self, call: int, text: str, error: bool | None, message: int | None, agent: str | None = None) -> None:
+        """The result of a call whose span is known from elsewhere than its id; a second one belongs to no call."""
+        asked, index = self.spans[call], len(self.spans)
+        known = self._open.pop(call, 0) is None
+        if not known:
+            self._early[index] = ""
+        result_of = call if known else None
+        self.spans.append(
+            Span(
+                "tool_result", self.turn, text, message, agent, asked.call_id, asked.name, None, None, result_of, error
+            )
+        )
 
     def finish(self) -> None:
         """Settle results that were logged before their calls, and say what stayed open."""
@@ -192,7 +223,7 @@ class Transcript:
         for index in range(len(self.spans)):
             if index not in answers:
                 order += (index, *behind.get(index, ()))
-        place = {old: new for new, old in enumerate(order)}
+        self.moved = place = {old: new for new, old in enumerate(order)}
         self.notes = [n if n.span is None else replace(n, span=place[n.span]) for n in self.notes]
         self.spans = [self._moved(old, answers.get(old), place) for old in order]
 

@@ -1,0 +1,189 @@
+"""Results and traces of verifiers environments."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.formats.logs import calls, codes, kinds, pairs, read_lines, read_one, refusals, texts
+from trajcredit.model import Reward, SpanTokens, SpawnedBy, Trajectory, TurnTokens
+
+CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"n": 1}'}}
+
+
+def row(example: Any = 0, prompt: str = "go", reward: Any = 1.0, **more: Any) -> dict[str, Any]:
+    said = [
+        {"role": "assistant", "content": "", "tool_calls": [json.dumps(CALL)]},
+        {"role": "tool", "content": "1", "tool_calls": None},
+        {"role": "assistant", "content": "Done.", "tool_calls": None},
+    ]
+    return {
+        "id": example,
+        "prompt": [{"role": "user", "content": prompt}],
+        "completion": said,
+        "reward": reward,
+        "answer": "x",
+        **more,
+    }
+
+
+def trajectories(*rows: Any) -> list[Trajectory]:
+    return [t for t in read_lines(*rows) if isinstance(t, Trajectory)]
+
+
+def test_calls_saved_as_text_are_paired_in_order() -> None:
+    got = read_one(row(info={"oai_tools": [{"type": "function", "function": {"name": "f"}}]}))
+    assert kinds(got) == ["user", "tool_call", "tool_result", "assistant"]
+    assert [(c.name, c.arguments, c.call_id) for c in calls(got)] == [("f", {"n": 1}, "a")]
+    assert pairs(got) == [("f", "1", None)]
+    assert (got.rewards, got.answer, [tool.name for tool in got.tools]) == ([Reward(1.0)], "x", ["f"])
+
+
+def test_rollouts_of_an_example_are_trials_of_one_task() -> None:
+    found = trajectories(row(3), row(3, reward=0.0), row(4, "other"))
+    assert [(t.task, t.trial, t.id) for t in found] == [
+        ("3", "0", "a.jsonl:3:0"),
+        ("3", "1", "a.jsonl:3:1"),
+        ("4", "0", "a.jsonl:4:0"),
+    ]
+
+
+def test_an_id_whose_rows_have_different_prompts_is_no_task() -> None:
+    found = trajectories(row(0, "x"), row(0, "y"), row(1, "x"))
+    assert len({t.task for t in found}) == 2
+    assert found[0].task == found[2].task
+    assert all("id-not-task" in codes(t) for t in found)
+
+
+def test_tokens_of_the_steps_are_those_of_the_turns() -> None:
+    steps = [
+        {"tokens": {"prompt_ids": [1], "completion_ids": [2, 3], "completion_logprobs": [-0.5, -1.0]}},
+        {"tokens": None},
+    ]
+    got = read_one(row(example_id=7, trajectory=steps))
+    assert got.turns == [TurnTokens(0, [1], [2, 3], [-0.5, -1.0])]
+    assert got.spans[1].tokens == SpanTokens([2, 3], [-0.5, -1.0])
+    assert got.task == "7"
+    assert "lost-tokens" in codes(read_one(row(trajectory=steps[:1])))
+
+
+@pytest.mark.parametrize(
+    ("more", "ends"),
+    [
+        pytest.param({"is_completed": True, "is_truncated": False}, (True, False), id="done"),
+        pytest.param({"is_completed": True, "is_truncated": True}, (False, True), id="cut"),
+        pytest.param({}, (None, None), id="nobody says"),
+    ],
+)
+def test_how_it_ended(more: dict[str, Any], ends: tuple[Any, Any]) -> None:
+    got = read_one(row(**more))
+    assert (got.terminated, got.truncated) == ends
+
+
+def test_rows_that_break_the_form_are_named_and_cost_no_other() -> None:
+    bad = row()
+    bad["completion"][0]["tool_calls"] = ["{broken"]
+    found = read_lines(row(), bad, {"prompt": 5, "completion": "x", "reward": 1}, row(error="fell"))
+    assert [line for line, _ in refusals(found)] == [2, 3]
+    assert refusals(found)[0][1].startswith("line 2: tool_calls holds text that is no call: ")
+    assert "run-error" in codes(found[3])  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- traces
+
+
+def node(role: str, content: str | None, parent: int | None, **more: Any) -> dict[str, Any]:
+    return {"message": {"role": role, "content": content}, "parent": parent, "sampled": role == "assistant", **more}
+
+
+def trace(*nodes: Any, **more: Any) -> dict[str, Any]:
+    base = {
+        "version": 1,
+        "id": "t",
+        "task": {"key": "k"},
+        "agent": {"name": "solver"},
+        "rewards": {"r": {"score": 1.0, "weight": 1.0}},
+    }
+    return {**base, "nodes": list(nodes), **more}
+
+
+def test_tokens_masks_and_log_probs_of_every_message() -> None:
+    got = read_one(
+        trace(
+            node("user", "go", None, token_ids=[1, 2], mask=[False, False]),
+            node("assistant", "Done.", 0, token_ids=[8, 9, 10], mask=[False, True, True], logprobs=[-0.5, -0.25]),
+        )
+    )
+    assert got.spans[0].tokens == SpanTokens([1, 2], None, [0, 0])
+    assert got.spans[1].tokens == SpanTokens([9, 10], [-0.5, -0.25])
+    assert got.turns == [TurnTokens(0, [1, 2, 8], [9, 10], [-0.5, -0.25])]
+    assert (got.task, got.role, got.id) == ("k", "solver", "t")
+
+
+def test_branches_are_trajectories_of_their_own_with_a_link() -> None:
+    nodes = [
+        node("user", "go", None),
+        node("assistant", "a", 0),
+        node("user", "more", 1),
+        node("assistant", "b", 2),
+        node("assistant", "c", 1),
+    ]
+    run, branch = trajectories(trace(*nodes))
+    assert [texts(t, "assistant") for t in (run, branch)] == [["a", "b"], ["a", "c"]]
+    assert (branch.parent, branch.role) == (SpawnedBy("t"), "solver:branch")
+    assert codes(branch) == ["branched"]
+
+
+def test_rewards_are_weighted_and_unscored_is_not_zero() -> None:
+    rewards = {"a": {"score": 1.0, "weight": 0.5}, "b": {"score": None, "weight": 1.0}, "c": 2.0}
+    nodes = [node("user", "go", None), node("assistant", "x", 0)]
+    assert read_one(trace(*nodes, rewards=rewards)).rewards == [Reward(2.5, name="a+c")]
+    assert read_one(trace(*nodes, rewards={"b": {"score": None}})).rewards == []
+
+
+def test_what_the_policy_did_not_write_gets_no_credit() -> None:
+    got = read_one(
+        trace(node("user", "go", None), node("assistant", "like this", 0, sampled=False), node("assistant", "x", 1))
+    )
+    assert (kinds(got), codes(got)) == (["user", "meta", "assistant"], ["not-sampled"])
+
+
+def test_an_episode_holds_several_agents_whose_calls_say_when_and_how_much() -> None:
+    call = {
+        "node": 1,
+        "model": "p-1",
+        "usage": {"prompt_tokens": 3},
+        "time": {"start": 1_900_000_000, "end": 1_900_000_001},
+    }
+    nodes = [node("user", "go", None), node("assistant", "x", 0)]
+    found = trajectories(
+        {"id": "e", "traces": [trace(*nodes, calls=[call]), trace(*nodes, id="u", agent={"name": "judge"})]}
+    )
+    assert [(t.id, t.role, t.policy_version) for t in found] == [("t", "solver", "p-1"), ("u", "judge", None)]
+    assert found[0].spans[1].usage == {"input_tokens": 3}
+    assert found[0].spans[1].ended_at == "2030-03-17T17:46:41Z"
+
+
+def test_traces_that_break_the_form_are_named() -> None:
+    nodes = [node("user", "go", None), node("assistant", "x", 0)]
+    found = read_lines(trace(*nodes), trace(node("user", "x", 0)), trace(), trace(*nodes, errors=["fell"], id="v"))
+    assert refusals(found) == [
+        (2, "line 2: nodes[0].parent is 0: an earlier node is expected"),
+        (3, "line 3: nodes is empty: there is no message"),
+    ]
+    assert "run-error" in codes(found[3])  # type: ignore[arg-type]
+
+
+def test_tokens_that_do_not_fit_are_left_out() -> None:
+    got = read_one(
+        trace(node("user", "go", None), node("assistant", "x", 0, token_ids=[1], mask=[True], logprobs=[-1.0, -2.0]))
+    )
+    assert (got.turns, codes(got)) == ([], ["lost-tokens"])
+
+
+def test_branches_that_would_fill_the_memory_are_refused() -> None:
+    chain = [node("user", "x", i - 1 if i else None) for i in range(1500)]
+    found = read_lines(trace(*chain, *(node("assistant", "x", 1499) for _ in range(1500))))
+    assert "branches, each with up to" in refusals(found)[0][1]

@@ -1,0 +1,54 @@
+"""The files around a log that its reader may look at: a verdict, a session that started this one."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from trajcredit.errors import ParseError
+
+__all__ = ["LARGEST", "Siblings"]
+
+LARGEST = 256 << 20
+"""Bytes of one file beside a log; a larger one is not looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Siblings:
+    """Files by their path from the folder of the log: inside the folder that was given, links resolved, never outside.
+
+    A log that was given by itself has its own folder; one that came over the network has none.
+    """
+
+    folder: Path
+    given: Path
+
+    def read(self, name: str) -> bytes | None:
+        """The bytes as they stand in the file, null where none is inside; ParseError says what is wrong with one."""
+        path = self._inside(name)
+        if path is None or not os.path.isfile(path):
+            return None
+        try:
+            if path.stat().st_size > LARGEST:
+                raise ParseError(f"is beside the log, but holds more than {LARGEST >> 20} MiB: not read", name)
+            return path.read_bytes()
+        except OSError as error:
+            raise ParseError(f"cannot be read: {error.strerror or error}", name) from error
+
+    def names(self, folder: str = ".") -> list[str]:
+        """The files in a folder, sorted, hidden ones left out; none where it lies outside or cannot be listed."""
+        path = self._inside(folder)
+        try:
+            found = sorted(os.listdir(path)) if path is not None else []
+        except OSError:
+            return []
+        return [f"{folder}/{name}" if folder != "." else name for name in found if not name.startswith(".")]
+
+    def _inside(self, name: str) -> Path | None:
+        """Where a name leads to, if that is inside what was given."""
+        try:
+            path = (self.folder / name).resolve()
+            return path if path.is_relative_to(self.given.resolve()) else None
+        except (OSError, ValueError, RuntimeError):  # a NUL in the name, a link to itself
+            return None
