@@ -1,0 +1,94 @@
+"""What scoring needs of many trajectories, read in a few queries: heads, columns, rewards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+from sqlalchemy import Connection, select
+
+from trajcredit.batching import Columns
+from trajcredit.model import Reward
+from trajcredit.store.bulk import among
+from trajcredit.store.filters import Filters, conditions
+from trajcredit.store.ids import find_all
+from trajcredit.store.packed import columns_of_keys, columns_where
+from trajcredit.store.rewards import rewards_of_keys, rewards_where, watermark
+from trajcredit.store.tables import trajectories
+
+__all__ = ["Loaded", "StoredHead", "load"]
+
+
+class StoredHead(msgspec.Struct, frozen=True, gc=False):
+    """A `batching.Head`. Its id is the client's, so that rows equal those of the log itself."""
+
+    id: str
+    project: str
+    dataset: str | None
+    task: str | None
+    role: str | None
+    group: str | None
+    trial: str | None
+    step: int | None
+    policy_version: str | None
+    terminated: bool | None
+    truncated: bool | None
+    bootstrap: float | None
+    answer: str | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loaded:
+    """T trajectories in one order, as `batching.assemble` takes them; `ids` are ours."""
+
+    ids: tuple[str, ...]
+    heads: tuple[StoredHead, ...]
+    columns: Columns
+    rewards: tuple[list[Reward], ...]
+    watermark: int
+    """The number of the newest reward of the project that these could include."""
+
+
+def load(conn: Connection, project: str, which: Filters | Sequence[str]) -> Loaded:
+    """The trajectories of a filter, in the order they were stored; or those of some ids, in their order."""
+    t = trajectories.c
+    if isinstance(which, Filters):
+        matching = conditions(conn, project, which)
+        rows = conn.execute(_HEADS.where(matching).order_by(t.key)).all()
+        columns = columns_where(conn, matching, [row[2] for row in rows], [row[3] for row in rows])
+        rewards = rewards_where(conn, matching)
+    else:
+        wanted = [one.key for one in find_all(conn, project, which)]
+        found = {row[0]: row for row in conn.execute(_HEADS.where(among(conn, t.key, wanted)).order_by(t.key))}
+        rows = [found[key] for key in wanted]
+        columns = columns_of_keys(conn, wanted)
+        rewards = rewards_of_keys(conn, wanted)
+    return Loaded(
+        ids=tuple(row[1] for row in rows),
+        heads=tuple(StoredHead(*tuple(row)[4:]) for row in rows),
+        columns=columns,
+        rewards=tuple(rewards.get(row[0], []) for row in rows),
+        watermark=watermark(conn, project),
+    )
+
+
+_HEADS = select(
+    trajectories.c.key,
+    trajectories.c.id,
+    trajectories.c.n_spans,
+    trajectories.c.n_edges,
+    trajectories.c.external_id,
+    trajectories.c.project,
+    trajectories.c.dataset,
+    trajectories.c.task,
+    trajectories.c.role,
+    trajectories.c.own_group,
+    trajectories.c.trial,
+    trajectories.c.step,
+    trajectories.c.policy_version,
+    trajectories.c.terminated,
+    trajectories.c.truncated,
+    trajectories.c.bootstrap,
+    trajectories.c.answer,
+)

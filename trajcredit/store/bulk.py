@@ -1,0 +1,78 @@
+"""Many rows at once, past SQLAlchemy: the driver's executemany on SQLite, COPY on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+import msgspec
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    Boolean,
+    Column,
+    ColumnElement,
+    Connection,
+    Float,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    Table,
+    TypeDecorator,
+    any_,
+    bindparam,
+    func,
+    select,
+)
+
+from trajcredit.store.border import clean
+
+__all__ = ["among", "insert_many"]
+
+_TYPES = (
+    (TypeDecorator, "text"),  # the only one is CleanText
+    (BigInteger, "int8"),
+    (SmallInteger, "int2"),
+    (Integer, "int4"),
+    (Float, "float8"),
+    (LargeBinary, "bytea"),
+    (Boolean, "bool"),
+)
+
+
+def insert_many(conn: Connection, table: Table, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Add rows of values that stand in the order of `columns`; text must be clean already."""
+    if conn.dialect.name == "sqlite":
+        some = rows if isinstance(rows, list) else list(rows)
+        if some:
+            conn.exec_driver_sql(_insert(table.name, tuple(columns)), some)
+        return
+    types = [_type(table.c[name]) for name in columns]
+    names = ", ".join(f'"{name}"' for name in columns)
+    driver = conn.connection.driver_connection
+    assert driver is not None
+    with driver.cursor() as cursor, cursor.copy(f"COPY {table.name} ({names}) FROM STDIN (FORMAT BINARY)") as copy:
+        copy.set_types(types)
+        for row in rows:
+            copy.write_row(row)
+
+
+def among(conn: Connection, column: ColumnElement[Any], values: Sequence[Any]) -> ColumnElement[bool]:
+    """Whether the column has one of the values, however many: one parameter instead of thousands."""
+    values = [clean(value) if isinstance(value, str) else value for value in values]
+    if conn.dialect.name == "sqlite":
+        each = func.json_each(msgspec.json.encode(values).decode()).table_valued("value")
+        return column.in_(select(each.c.value))
+    return column == any_(bindparam(None, values, ARRAY(column.type), unique=True))
+
+
+@cache
+def _insert(table: str, columns: tuple[str, ...]) -> str:
+    names = ", ".join(f'"{name}"' for name in columns)
+    return f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608  # our own names
+
+
+def _type(column: Column[Any]) -> str:
+    """What psycopg calls the type of a column."""
+    return next(name for kind, name in _TYPES if isinstance(column.type, kind))

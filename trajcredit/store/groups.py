@@ -1,0 +1,60 @@
+"""Groups: the rollouts of one task, and how they ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from trajcredit.errors import NotFoundError
+from trajcredit.store.border import finite
+from trajcredit.store.bulk import among
+from trajcredit.store.filters import PASS
+from trajcredit.store.pages import LISTED, Listed
+from trajcredit.store.tables import trajectories
+
+__all__ = ["Tally", "members", "tallies"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many rollouts a group has, how many are scored, how many passed, and the mean outcome of the scored."""
+
+    size: int
+    scored: int
+    passed: int
+    mean: float | None
+
+
+def members(conn: Connection, project: str, group: str) -> list[Listed]:
+    """The trajectories of one group, in the order they were stored."""
+    t = trajectories.c
+    query = select(*(t[name] for name in LISTED)).where(t.project == project, t.group_key == group).order_by(t.key)
+    found = [Listed(*row) for row in conn.execute(query)]
+    if not found:
+        raise NotFoundError(f"no group {group!r} in project {project!r}")
+    return found
+
+
+def tallies(conn: Connection, project: str, groups: Sequence[str]) -> dict[str, Tally]:
+    """How each of some groups did: what a page of trajectories says beside every row.
+
+    Not summed in SQL: PostgreSQL refuses a sum that leaves the range of numbers, and SQLite makes it infinite.
+    """
+    t = trajectories.c
+    query = (
+        select(t.group_key, t.outcome)
+        .where(t.project == project, among(conn, t.group_key, sorted(set(groups))))
+        .order_by(t.group_key, t.key)
+    )
+    outcomes: dict[str, list[float | None]] = {}
+    for group, outcome in conn.execute(query):
+        outcomes.setdefault(group, []).append(outcome)
+    return {group: _tally(found) for group, found in outcomes.items()}
+
+
+def _tally(outcomes: Sequence[float | None]) -> Tally:
+    scored = [outcome for outcome in outcomes if outcome is not None]
+    passed = sum(outcome >= PASS for outcome in scored)
+    return Tally(len(outcomes), len(scored), passed, finite(sum(scored) / len(scored)) if scored else None)

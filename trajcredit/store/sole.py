@@ -1,0 +1,55 @@
+"""The one process of a database that works on runs: a lock that ends with the process, however it ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from trajcredit.errors import StoreError
+from trajcredit.store.engine import Store
+from trajcredit.store.postgres import WRITER_LOCK
+
+__all__ = ["sole_runner"]
+
+RUNNER_LOCK = WRITER_LOCK + 1
+"""The advisory lock of the process that works on the runs of a PostgreSQL database."""
+
+
+@contextmanager
+def sole_runner(store: Store) -> Iterator[bool]:
+    """Whether it is us while the block runs. No run is at work elsewhere then: one said to be was left behind."""
+    with _on_postgres(store) if store.is_postgres else _beside_file(store.name) as held:
+        yield held
+
+
+@contextmanager
+def _beside_file(path: str) -> Iterator[bool]:
+    """A file beside the database that the kernel locks; it stays, since removing it would race."""
+    try:
+        file = os.open(f"{path}-runner", os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise StoreError(f"{path}-runner: {error.strerror or error}") from error
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def _on_postgres(store: Store) -> Iterator[bool]:
+    """A lock of a session that has no transaction open, or the database could not clean up behind it."""
+    options = {"isolation_level": "AUTOCOMMIT", "postgresql_readonly": False}
+    with store._reader.connect().execution_options(**options) as conn:
+        held = bool(conn.exec_driver_sql(f"SELECT pg_try_advisory_lock({RUNNER_LOCK})").scalar_one())
+        try:
+            yield held
+        finally:
+            if held:
+                conn.exec_driver_sql(f"SELECT pg_advisory_unlock({RUNNER_LOCK})")
