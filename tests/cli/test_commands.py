@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from trajcredit.cli import graph
+from trajcredit.cli.blame import finding_lines
 from trajcredit.cli.root import COMMANDS, root
 from trajcredit.model import decode
+from trajcredit.service.blame import Finding, Reason
 from trajcredit.service.demo import bundled
 from trajcredit.service.drawing import DRAWINGS
 
@@ -71,7 +74,7 @@ def test_blame_shows_both_sides_with_the_terms_and_the_values() -> None:
     assert shown.startswith("dag: of 18 scored actions 8 have an advantage below zero, 8 above, 2 exactly zero\n")
     assert "most blamed:\n  -0.8660  flight-1 span 2 tool_call search_flights\n" in shown
     assert "credit -0.5000 = +0.0000 (outcome" in shown
-    assert "feeds span 6 tool_call select_itinerary: uses 'ITN-48213', first seen here (weight " in shown
+    assert "feeds span 6 tool_call select_itinerary: uses 'ITN-48213', shown here (weight " in shown
     assert "most praised:\n  +0.8660  flight-2 span 2 tool_call search_flights\n" in shown
 
 
@@ -97,12 +100,18 @@ def test_blame_sums_up_what_it_does_not_show(tmp_path: Path) -> None:
     assert "-3.0000 from 3 smaller terms" in shown
 
 
+def test_equal_terms_are_counted_apart() -> None:
+    reasons = tuple(Reason("step", -1.0, ()) for _ in range(8))
+    found = Finding("t", "g", 0, 0, "assistant", None, "", -8.0, -8.0, -8.0, reasons, (), ())
+    assert " ".join(["-1.0000 (step)"] * 5) + " -3.0000 from 3 smaller terms" in "\n".join(finding_lines(found))
+
+
 def test_show_prints_every_span_and_where_it_was_read() -> None:
     shown = run("show", FLIGHTS, "--trajectory", "flight-1").stdout
     assert shown.startswith("trajectory flight-1: 11 spans, 5 turns\n")
     assert "group denver-sanjose" in shown
     assert "read as openai_chat from " in shown
-    assert "reward 0.0 from verifier" in shown
+    assert "reward 0.0 from human at 2026-04-14T18:40:12Z" in shown
     assert "[6] turn 2 tool_call select_itinerary call_" in shown
     assert '\n    {"itinerary_id": "ITN-48213"}\n' in shown
     assert "trajectory flight-2" not in shown
@@ -135,7 +144,7 @@ def test_formats_and_attributors_are_listed_for_people_and_programs() -> None:
 
 def test_demo_tells_the_story_and_writes_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    result = run("demo")
+    result = run("demo", "--no-serve")
     assert result.exit_code == 0, result.output
     assert "[4] get_weather" in result.stdout
     assert "its credit is exactly 0" in result.stdout
@@ -149,8 +158,19 @@ def test_demo_tells_the_story_and_writes_the_rows(tmp_path: Path, monkeypatch: p
     }
 
 
+def test_demo_does_not_write_over_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "log.jsonl"
+    shutil.copy(FLIGHTS, log)
+    monkeypatch.setattr("trajcredit.service.demo.bundled", lambda name: log)
+    (tmp_path / "link.jsonl").symlink_to(log)
+    result = run("demo", "--no-serve", "-o", str(tmp_path / "link.jsonl"))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"it is {log}, one of the logs to read" in result.stderr
+    assert log.read_bytes() == Path(FLIGHTS).read_bytes()
+
+
 def test_demo_writes_where_it_is_told(tmp_path: Path) -> None:
     out = tmp_path / "demo.parquet"
-    assert run("demo", "-o", str(out)).exit_code == 0
+    assert run("demo", "--no-serve", "-o", str(out)).exit_code == 0
     assert out.stat().st_size > 0
-    assert run("demo", "-o", "demo.csv").exit_code == 2
+    assert run("demo", "--no-serve", "-o", "demo.csv").exit_code == 2

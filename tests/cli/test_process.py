@@ -41,14 +41,39 @@ def test_an_unreadable_path_ends_with_two() -> None:
     assert done.stderr.endswith("error: nothing readable in no.json\n")
 
 
-def test_a_full_disk_is_one_line() -> None:
+def test_a_disk_that_is_full_is_one_line(tmp_path: Path) -> None:
     if not os.path.exists("/dev/full"):
         pytest.skip("no /dev/full here")
+    for name in ("full.jsonl", "full.parquet"):
+        (tmp_path / name).symlink_to("/dev/full")
+        done = subprocess.run(
+            [*COMMAND, "score", FLIGHTS, "-o", name],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            cwd=tmp_path,
+        )
+        assert done.returncode == 2
+        assert done.stderr.endswith(f"error: cannot write {name}: No space left on device\n")
+        assert "Traceback" not in done.stderr
+
+
+def test_where_no_kernel_can_be_kept_it_is_said_once_and_the_work_is_done(tmp_path: Path) -> None:
+    nowhere = tmp_path / "file"
+    nowhere.write_text("")  # no folder can be made below a file, not even by root
     done = subprocess.run(
-        [*COMMAND, "score", FLIGHTS, "-o", "/dev/full"], capture_output=True, text=True, timeout=120, check=False
+        [*COMMAND, "attributors"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(nowhere)},
     )
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
+    assert done.stdout.startswith("broadcast  ")
+    [warning] = done.stderr.splitlines()
+    assert warning.startswith("warning: no folder to keep compiled kernels in: every run compiles them again")
+    assert warning.endswith("set NUMBA_CACHE_DIR to a folder that can be written to")
 
 
 def test_text_that_the_terminal_cannot_write_is_escaped(tmp_path: Path) -> None:

@@ -73,6 +73,45 @@ def test_a_folder_with_a_bad_file_does_the_rest_and_names_the_bad_one(tmp_path: 
     assert "bad.jsonl" in result.stderr
 
 
+def test_files_of_a_folder_that_are_no_logs_are_notes_and_no_failure(tmp_path: Path) -> None:
+    shutil.copy(SCORES, tmp_path / "good.jsonl")
+    (tmp_path / "notes.txt").write_text("remember the milk\n")
+    assert score(str(tmp_path), "-o", str(tmp_path / "rows.jsonl")).exit_code == 0
+    again = score(str(tmp_path), "-o", str(tmp_path / "rows.jsonl"))
+    assert again.exit_code == 0, "our own rows may be written again"
+    assert f"note: {tmp_path / 'notes.txt'}: no log" in again.stderr
+    assert f"note: {tmp_path / 'rows.jsonl'}: no log" in again.stderr
+    assert "error" not in again.stderr
+    assert len((tmp_path / "rows.jsonl").read_text().splitlines()) == 8
+
+
+def test_of_many_files_that_are_no_logs_some_are_named_and_the_rest_counted(tmp_path: Path) -> None:
+    shutil.copy(SCORES, tmp_path / "good.jsonl")
+    for n in range(13):
+        (tmp_path / f"{n:02}.txt").write_text(f"page {n}\n")
+    told = score(str(tmp_path)).stderr
+    assert told.count(": no log") == 10
+    assert "note: 3 files more passed over\n" in told
+
+
+def test_a_folder_of_no_logs_has_nothing_readable(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("remember the milk\n")
+    result = score(str(tmp_path))
+    assert result.exit_code == 2
+    assert result.stderr.endswith(f"error: nothing readable in {tmp_path}\n")
+
+
+@pytest.mark.parametrize("command", ["score", "graph"])
+def test_a_log_is_never_overwritten_and_not_even_read(tmp_path: Path, command: str) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text("{broken\n")
+    for paths in ([str(log)], [str(tmp_path)]):
+        result = CliRunner().invoke(root, [command, *paths, "-o", str(log)])
+        assert result.exit_code == 2
+        assert result.stderr == f"error: cannot write {log}: it is one of the logs to read\n"
+    assert log.read_text() == "{broken\n"
+
+
 def test_a_bad_line_is_named_with_its_number_and_the_others_are_scored(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text(Path(SCORES).read_text() + "{broken\n")
@@ -103,6 +142,9 @@ def test_a_bad_line_is_named_with_its_number_and_the_others_are_scored(tmp_path:
         pytest.param([SCORES, "--format", "chatml"], "no format named 'chatml'; known: ", id="an unknown format"),
         pytest.param([SCORES, "--reward", "mum"], "no reward source 'mum'; known: verifier", id="an unknown source"),
         pytest.param([SCORES, "--group-by", "colour"], "cannot group by colour; known: ", id="an unknown group key"),
+        pytest.param(
+            [SCORES, "--group-by", "task"], "error: cannot group by task: no trajectory has one", id="nobody has it"
+        ),
         pytest.param([SCORES, "--writes", "a", "--reads", "a"], "tool 'a' is listed under", id="a tool of both kinds"),
         pytest.param([SCORES, "--nonsense"], "No such option", id="an unknown flag"),
     ],

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajcredit.cli.root import root
-from trajcredit.cli.terminal import line, paragraph, visible
+from trajcredit.cli.terminal import line, paragraph
+from trajcredit.visible import visible
 
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
 PAYLOADS = [
@@ -60,9 +61,13 @@ def test_one_line_is_cut_to_its_width() -> None:
     assert paragraph("a\nb", "  ") == "  a\n  b"
 
 
+TEXT = "".join(str(param.values[0]) for param in PAYLOADS).replace("\ud800", "").replace("\x00", "")
+"""Every payload, but for what no argument of a command line can hold."""
+
+
 def hostile_log(folder: Path) -> Path:
     """Every payload as message, tool name, argument, result and id."""
-    text = "".join(str(param.values[0]) for param in PAYLOADS).replace("\ud800", "")
+    text = TEXT
     call = {
         "id": f"c{text}",
         "type": "function",
@@ -92,15 +97,65 @@ def hostile_log(folder: Path) -> Path:
         pytest.param(["graph"], id="edge rows"),
         pytest.param(["graph", "--to", "json"], id="graphs as JSON"),
         pytest.param(["graph", "--to", "dot"], id="dot"),
+        pytest.param(["graph", "--to", "mermaid", "--trajectory", f"0{TEXT}"], id="mermaid"),
+        pytest.param(["graph", "--to", "graphml", "--trajectory", f"0{TEXT}"], id="graphml"),
         pytest.param(["score"], id="credit rows"),
+        pytest.param(["score", "-a", "gae"], id="an error"),
+        pytest.param(["show", "--trajectory", TEXT], id="an error that quotes what was asked"),
     ],
 )
 def test_no_command_lets_an_escape_through(tmp_path: Path, command: list[str]) -> None:
     result = CliRunner().invoke(root, [*command, str(hostile_log(tmp_path))])
-    assert result.exit_code == 0, result.output
-    assert not set(result.stdout_bytes + result.stderr_bytes) & (set(range(32)) - {9, 10})
-    if "--json" not in command and command[0] in ("show", "blame"):
-        assert not set(result.output) & {*BIDI, *map(chr, range(0x7F, 0xA0))}
+    assert result.exit_code == (2 if command[-1] in ("gae", TEXT) else 0), result.output
+    assert "2J" in result.stdout + result.stderr, "what the log holds is shown"
+    for shown in (result.stdout_bytes.decode(), result.stderr_bytes.decode()):
+        assert visible(shown, keep="\n\t") == shown
+
+
+KEPT = [
+    pytest.param(["ingest", "LOG"], 0, id="what was kept before"),
+    pytest.param(["ingest", "LOG", "--json"], 0, id="the same as JSON"),
+    pytest.param(["ingest", "OTHER"], 1, id="a conflict"),
+    pytest.param(["show", f"0{TEXT}"], 0, id="show"),
+    pytest.param(["blame", f"0{TEXT}"], 0, id="blame"),
+    pytest.param(["show", f"9{TEXT}"], 2, id="an id that is not there"),
+    pytest.param(["run", "grpo"], 0, id="a run and its notes"),
+    pytest.param(["run", f"{TEXT}"], 2, id="an attributor that is none"),
+    pytest.param(["run", "dag", "--dataset", TEXT], 2, id="a data set that is not there"),
+    pytest.param(["export", "--run", "dag"], 0, id="credit rows"),
+    pytest.param(["export", "--run", TEXT], 2, id="a run that is not there"),
+    pytest.param(["reward", f"0{TEXT}", "1", "--name", TEXT], 0, id="a reward"),
+    pytest.param(["reward", f"9{TEXT}", "1"], 2, id="a reward of what is not there"),
+]
+
+
+@pytest.mark.parametrize(("command", "code"), KEPT)
+def test_no_command_over_the_database_lets_an_escape_through(
+    tmp_path: Path, command: list[str], code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    log = hostile_log(tmp_path)
+    (tmp_path / "other").mkdir()
+    other = tmp_path / "other" / log.name
+    other.write_text(log.read_text().replace("please", "pray"))
+    for first in (["ingest", str(log)], ["run", "dag"]):
+        assert CliRunner().invoke(root, first).exit_code == 0
+    named = [{"LOG": str(log), "OTHER": str(other)}.get(part, part) for part in command]
+    result = CliRunner().invoke(root, named)
+    assert result.exit_code == code, result.output
+    for shown in (result.stdout_bytes.decode(), result.stderr_bytes.decode()):
+        assert visible(shown, keep="\n\t") == shown
+
+
+@pytest.mark.parametrize("command", [["show", "--json"], ["blame", "--json"], ["graph"], ["score"]], ids=" ".join)
+def test_json_on_standard_output_is_what_the_file_holds_once_it_is_read(tmp_path: Path, command: list[str]) -> None:
+    log = hostile_log(tmp_path)
+    rows = [json.loads(row) for row in CliRunner().invoke(root, [*command, str(log)]).stdout.split("\n") if row]
+    names = {row.get("trajectory_id") or row.get("id") or row["blamed"][0]["trajectory_id"] for row in rows}
+    assert names <= {f"0{TEXT}", f"1{TEXT}"}
+    if command[0] in ("graph", "score"):
+        assert CliRunner().invoke(root, [*command, str(log), "-o", str(tmp_path / "out.jsonl")]).exit_code == 0
+        assert [json.loads(row) for row in (tmp_path / "out.jsonl").read_text().split("\n") if row] == rows
 
 
 def test_show_of_a_hostile_transcript_is_this_text(tmp_path: Path) -> None:

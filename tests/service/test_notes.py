@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tests.build import batch_of, run
+from trajcredit.batching import pack
 from trajcredit.exporters import Credit
 from trajcredit.model import Note, Trajectory
 from trajcredit.service.notes import count_notes, of_batch, of_credit, of_reading
@@ -20,6 +23,17 @@ def test_notes_of_one_code_become_one_line_with_the_first_as_example() -> None:
 def test_one_is_counted_in_the_singular() -> None:
     [count] = count_notes(of_batch(batch_of(run("u", name="silent"))))
     assert str(count) == "batch: 1 trajectory: no action in the log: nothing can get credit (no-action), e.g. silent"
+
+
+def test_what_a_graph_guessed_is_told_once_and_as_its_own() -> None:
+    guess = Note("common-values", "too common")
+    batch = batch_of(run("a", 1.0, name="t"))
+    assert batch.graphs is not None
+    [graph] = batch.graphs
+    packed = pack([replace(graph, notes=(guess,))])
+    assert [str(count) for count in count_notes(of_batch(packed))] == [
+        "graph: 1 trajectory: too common (common-values), e.g. t"
+    ]
 
 
 def test_what_a_reader_reported_names_its_trajectory_and_span() -> None:

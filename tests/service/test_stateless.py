@@ -17,7 +17,6 @@ import trajcredit as tc
 from tests.build import group_of, run
 from trajcredit.attributors.base import Scope
 from trajcredit.service import stateless
-from trajcredit.service.files import written_whole
 
 
 @dataclass(frozen=True)
@@ -88,26 +87,6 @@ def test_an_attributor_already_made_is_taken_as_it_is() -> None:
         tc.attribute(batch, Mine(None), gamma=1)
 
 
-@pytest.mark.parametrize(
-    ("given", "complaint"),
-    [
-        pytest.param(ZeroDivisionError("oh"), "'Mine' failed: ZeroDivisionError: oh", id="an exception is named"),
-        pytest.param(np.zeros(3), r"'Mine' gave credit as float64\[3\]; expected float64\[2\]", id="a wrong length"),
-        pytest.param([0.0, 0.0], "'Mine' gave credit as list", id="no array"),
-        pytest.param(np.zeros(2, dtype=np.float32), "gave credit as float32", id="a wrong type"),
-    ],
-)
-def test_an_attributor_that_misbehaves_is_named(given: Any, complaint: str) -> None:
-    with pytest.raises(tc.InputError, match=complaint):
-        tc.attribute(tc.batch(named(group_of(0.0, 1.0))), Mine(given))
-
-
-def test_what_an_attributor_raises_on_purpose_passes_through() -> None:
-    batch = tc.batch(named(group_of(0.0, 1.0)))
-    with pytest.raises(tc.InputError, match="gae needs a critic's values"):
-        tc.attribute(batch, "gae")
-
-
 def test_writes_says_which_tools_change_state() -> None:
     batch = tc.batch(named([run("ucra", 1.0)]), writes={"look": True})
     assert batch.is_write.tolist() == [False] * 4, "the declaration of the tool wins"
@@ -138,22 +117,6 @@ def test_an_unknown_exporter_lists_the_known_ones(tmp_path: Path) -> None:
     credit = tc.attribute(tc.batch(named(group_of(0.0, 1.0))), "grpo")
     with pytest.raises(tc.UnknownNameError, match="no exporter named 'csv'; known: jsonl, parquet"):
         tc.export(credit, to="csv", out=tmp_path / "a.csv")
-
-
-def test_a_file_that_cannot_be_written_says_so(tmp_path: Path) -> None:
-    with (
-        pytest.raises(tc.InputError, match=r"cannot write .*nowhere.*No such file"),
-        written_whole(tmp_path / "nowhere" / "a"),
-    ):
-        pass
-    with pytest.raises(tc.InputError, match=r"cannot write .*: Is a directory"), written_whole(tmp_path):
-        pass
-
-
-def test_a_device_is_written_to_and_not_replaced() -> None:
-    with written_whole(Path("/dev/null")) as file:
-        file.write(b"gone")
-    assert not Path("/dev/null").is_file()
 
 
 def named(trajectories: list[tc.Trajectory]) -> list[tc.Trajectory]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from trajcredit.cli.terminal import binary_stdout, line
+from trajcredit.cli.streams import json_stdout
+from trajcredit.cli.terminal import line, visible
 
 if TYPE_CHECKING:
     from trajcredit.service.plugins import Plugin
@@ -25,9 +26,9 @@ def command(as_json: bool, as_markdown: bool) -> None:
 
     found = plugins.attributors()
     if as_json:
-        binary_stdout().write(msgspec.json.encode(list(map(_row, found))) + b"\n")
+        json_stdout().write(msgspec.json.encode(list(map(_row, found)), enc_hook=str) + b"\n")
     elif as_markdown:
-        click.echo("\n".join(markdown(found)))
+        click.echo(visible("\n".join(markdown(found)), keep="\n"))
     else:
         click.echo("\n".join(_text(found)))
 
@@ -62,7 +63,8 @@ def markdown(found: Sequence[Plugin]) -> Iterator[str]:
     yield "Written by `poe docs` from the code; a test fails when it is out of date. `-a NAME:key=value,...` on the"
     yield 'command line, `tc.attribute(batch, "NAME", key=value)` in Python.'
     for plugin in found:
-        yield f"\n## {plugin.name}\n\n{plugin.summary}\n"
+        yield f"\n## {plugin.name}\n"
+        yield "\n\n".join((plugin.summary, *plugin.details)) + "\n"
         needs = f"the batch columns {', '.join(plugin.needs)}" if plugin.needs else "no critic and no judge"
         yield f"Needs {needs}; {SCOPES[plugin.scope or 'group']}."
         if plugin.parameters:

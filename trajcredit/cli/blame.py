@@ -9,10 +9,13 @@ import click
 import msgspec
 
 from trajcredit.cli.options import Asked, attributor, finish, logs, read_logs, tell, trajectory
-from trajcredit.cli.terminal import COMPILING, binary_stdout, line, working
+from trajcredit.cli.stored import DEFAULT_PROJECT, database, recalled, stored_name
+from trajcredit.cli.streams import json_stdout
+from trajcredit.cli.terminal import COMPILING, amount, line, working
 
 if TYPE_CHECKING:
     from trajcredit.service.blame import Blame, Finding, Link, Reason
+    from trajcredit.service.plugins import Choice
 
 __all__ = ["command", "finding_lines", "report"]
 
@@ -24,19 +27,25 @@ MARGIN = " " * 11
 
 
 @click.command("blame")
-@logs("reward", "group_by", "writes", "reads", "project")
+@logs("reward", "group_by", "writes", "reads", "project", takes="PATH... | ID")
 @attributor(default="dag")
 @trajectory
+@database
 @click.option("-n", "count", type=click.IntRange(min=1), default=5, show_default=True, help="Spans on each side.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def command(asked: Asked, attributor: str, trajectory: str | None, count: int, as_json: bool) -> None:
+def command(asked: Asked, attributor: str, trajectory: str | None, db: str, count: int, as_json: bool) -> None:
     """The most blamed and most praised spans, with why.
 
-    Groups are compared over everything read; --trajectory only narrows what is shown.
+    Groups are compared over everything read; --trajectory only narrows what is shown. ID is that of a trajectory in
+    the database, with the edges it was kept with: it is compared over its project.
     """
     from trajcredit.service import blame, notes, plugins, stateless
 
     [choice] = plugins.choose([attributor])
+    name = stored_name(asked, trajectory)
+    if name is not None:
+        _show(_stored(asked, db, name, choice, count), as_json)
+        return
     reading = read_logs(asked)
     stateless.only(reading, trajectory)
     chosen = asked.settings
@@ -44,12 +53,26 @@ def command(asked: Asked, attributor: str, trajectory: str | None, count: int, a
         batch = stateless.batch(reading, chosen.reward, chosen.group_by, chosen.writes)
         [credit] = stateless.score(batch, [choice])
     tell((*notes.of_reading(reading), *notes.of_batch(batch), *notes.of_credit(credit)))
-    found = blame.blame(credit, choice.attributor, count, trajectory)
+    _show(blame.blame(credit, choice.attributor, count, trajectory), as_json)
+    finish(reading)
+
+
+def _stored(asked: Asked, db: str, name: str, choice: Choice, count: int) -> Blame:
+    from trajcredit.service import notes, recalling
+
+    chosen = asked.settings
+    place = chosen.project or DEFAULT_PROJECT
+    with recalled(db, place, name) as (store, stored), working(COMPILING):
+        found = recalling.blamed(store, place, stored, choice, count, chosen.reward, chosen.group_by)
+    tell((*notes.of_batch(found.credit.batch), *notes.of_credit(found.credit)))
+    return found.blame
+
+
+def _show(found: Blame, as_json: bool) -> None:
     if as_json:
-        binary_stdout().write(msgspec.json.encode(found) + b"\n")
+        json_stdout().write(msgspec.json.encode(found, enc_hook=str) + b"\n")
     else:
         click.echo("\n".join(report(found)))
-    finish(reading)
 
 
 def report(found: Blame) -> Iterator[str]:
@@ -77,11 +100,11 @@ def finding_lines(finding: Finding) -> Iterator[str]:
 
 
 def _sum(reasons: Sequence[Reason]) -> str:
-    largest = sorted(reasons, key=lambda reason: -abs(reason.value))[:MOST_REASONS]
-    shown = [f"{reason.value:+.4f} ({line(reason.name)})" for reason in reasons if reason in largest]
-    rest = sum(reason.value for reason in reasons if reason not in largest)
+    largest = sorted(range(len(reasons)), key=lambda i: -abs(reasons[i].value))[:MOST_REASONS]
+    shown = [f"{reasons[i].value:+.4f} ({line(reasons[i].name)})" for i in sorted(largest)]
+    rest = sum(reason.value for i, reason in enumerate(reasons) if i not in largest)
     more = len(reasons) - len(shown)
-    return " ".join(shown) + (f" {rest:+.4f} from {more} smaller terms" if more > 0 else "")
+    return " ".join(shown) + (f" {rest:+.4f} from {amount(more, 'smaller term')}" if more else "")
 
 
 def _links(title: str, links: Sequence[Link]) -> Iterator[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 import msgspec
 
-from trajcredit.cli.terminal import binary_stdout, line
+from trajcredit.cli.streams import json_stdout
+from trajcredit.cli.terminal import line
 
 __all__ = ["command"]
 
@@ -19,7 +20,7 @@ def command(as_json: bool) -> None:
     found = plugins.formats()
     if as_json:
         rows = [{"name": plugin.name, "summary": plugin.summary} for plugin in found]
-        binary_stdout().write(msgspec.json.encode(rows) + b"\n")
+        json_stdout().write(msgspec.json.encode(rows) + b"\n")
         return
     width = max(len(plugin.name) for plugin in found)
     for plugin in found:

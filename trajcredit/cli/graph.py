@@ -7,12 +7,15 @@ from pathlib import Path
 import click
 
 from trajcredit.cli.options import Asked, finish, logs, read_logs, tell, trajectory
-from trajcredit.cli.terminal import COMPILING, binary_stdout, working
+from trajcredit.cli.streams import binary_stdout, json_stdout, xml_stdout
+from trajcredit.cli.terminal import COMPILING, working
 
 __all__ = ["command"]
 
 DRAWINGS = ("jsonl", "json", "dot", "mermaid", "graphml")
 """As the service knows them; written again here so that --help need not import it, and a test compares."""
+STANDARD_OUTPUT = {"jsonl": json_stdout, "json": json_stdout, "graphml": xml_stdout}
+"""How what could steer the terminal is kept off it; labels of pictures are harmless as they are drawn."""
 
 
 @click.command("graph")
@@ -28,6 +31,8 @@ def command(asked: Asked, trajectory: str | None, to: str, out: str | None) -> N
     """
     from trajcredit.service import drawing, files, notes, stateless
 
+    if out is not None:
+        files.keep_apart(Path(out), asked.paths)
     reading = read_logs(asked)
     picked = stateless.only(reading, trajectory)
     tell(notes.of_reading(picked))
@@ -36,7 +41,7 @@ def command(asked: Asked, trajectory: str | None, to: str, out: str | None) -> N
     tell(notes.of_graphs(graphs))
     pieces = drawing.draw(graphs, to)
     if out is None:
-        binary_stdout().writelines(pieces)
+        STANDARD_OUTPUT.get(to, binary_stdout)().writelines(pieces)
     else:
         with files.written_whole(Path(out)) as file:
             file.writelines(pieces)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from trajcredit import settings
-from trajcredit.cli.terminal import say, watched
-from trajcredit.errors import InputError
+from trajcredit.cli.terminal import amount, say, watched
+from trajcredit.errors import InputError, SkippedFile
 from trajcredit.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "attributor", "finish", "logs", "read_logs", "tell", "trajectory"]
 
 Command = Callable[..., Any]
+
+MOST_SKIPPED = 10
+"""Files of a folder that are no logs, named one by one; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ FLAGS: dict[str, Callable[[Command], Command]] = {
     "group_by": click.option(
         "--group-by", metavar="KEY", help="Fields that make a group, joined by +, e.g. task+step."
     ),
-    "project": click.option("--project", metavar="NAME", help="Project of logs that name none."),
+    "project": click.option("--project", metavar="NAME", help="Project; of logs, of those that name none."),
 }
 """Flags that mean the same as the key of trajcredit.toml."""
 
@@ -53,7 +56,7 @@ def attributor(**how: Any) -> Callable[[Command], Command]:
     return click.option("-a", "--attributor", metavar="NAME[:K=V,...]", show_default=True, help=text, **how)
 
 
-def logs(*flags: str) -> Callable[[Command], Command]:
+def logs(*flags: str, takes: str = "PATH...") -> Callable[[Command], Command]:
     """PATH..., --format and some of FLAGS; the command gets them as its first argument, an `Asked`."""
 
     def decorate(command: Command) -> Command:
@@ -66,19 +69,28 @@ def logs(*flags: str) -> Callable[[Command], Command]:
         for name in reversed(flags):
             asking = FLAGS[name](asking)
         asking = click.option("--format", "format_name", metavar="NAME", help="Log format; else recognised.")(asking)
-        return click.argument("paths", nargs=-1, required=True, metavar="PATH...")(asking)
+        return click.argument("paths", nargs=-1, required=True, metavar=takes)(asking)
 
     return decorate
 
 
 def read_logs(asked: Asked) -> Reading:
-    """Every trajectory of the paths; what cannot be read is named on standard error, nothing readable is an error."""
+    """Every trajectory of the paths; what cannot be read is named on standard error, nothing readable is an error.
+
+    Files of a folder that are no logs are notes.
+    """
     from trajcredit.service import stateless
 
     found = watched(stateless.records(asked.paths, asked.format_name), "reading")
     reading = stateless.gather(found, asked.settings.project)
     for error in reading.errors:
-        say(f"error: {error}")
+        if not isinstance(error, SkippedFile):
+            say(f"error: {error}")
+    skipped = [error for error in reading.errors if isinstance(error, SkippedFile)]
+    for error in skipped[:MOST_SKIPPED]:
+        say(f"note: {error}")
+    if len(skipped) > MOST_SKIPPED:
+        say(f"note: {amount(len(skipped) - MOST_SKIPPED, 'file')} more passed over")
     if not reading:
         raise InputError(f"nothing readable in {', '.join(asked.paths)}")
     return reading
@@ -93,8 +105,8 @@ def tell(notes: Iterable[tuple[str, Note, str]]) -> None:
 
 
 def finish(reading: Reading) -> NoReturn:
-    """Exit 1 where some of the input failed, else 0."""
-    sys.exit(1 if reading.errors else 0)
+    """Exit 1 where some of the input failed, else 0; a file that was passed over did not fail."""
+    sys.exit(0 if all(isinstance(error, SkippedFile) for error in reading.errors) else 1)
 
 
 def _laid_over(found: Settings, given: Mapping[str, Any]) -> Settings:

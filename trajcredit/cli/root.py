@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import click
 
 from trajcredit import __version__
+from trajcredit.cli.streams import open_closed, silence
+from trajcredit.cli.terminal import say
 from trajcredit.errors import TrajcreditError
 
 __all__ = ["COMMANDS", "main", "root"]
 
 COMMANDS = {
-    "demo": "The main job on bundled logs: read, graph, score, blame, export.",
+    "demo": "The main job on bundled logs: read, graph, score, blame, export, serve.",
     "score": "Credit of every span of your logs, as JSON lines or parquet.",
     "graph": "Which span used which earlier one, each edge with its evidence.",
     "blame": "The most blamed and most praised spans, with why.",
     "show": "The transcripts as they were read.",
+    "ingest": "Keep logs in the database.",
+    "run": "Score what is kept, and keep the credit.",
+    "export": "The credit rows of a run.",
+    "reward": "Verdicts that come later.",
+    "serve": "The web interface and the HTTP API.",
+    "db": "The database brought up to date, or checked.",
     "formats": "The log formats there are readers for.",
     "attributors": "The attributors, what they do and their parameters.",
 }
@@ -42,17 +51,20 @@ class Root(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        with _ending():  # --help and --version are written here
+            return super().make_context(*args, **kwargs)
+
     def invoke(self, ctx: click.Context) -> Any:
+        with _ending(), _warnings_told():
+            return super().invoke(ctx)
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            value = super().invoke(ctx)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            _leave_closed_pipe()
-        except TrajcreditError as error:
-            _end(str(error), error.exit_code)
-        except OSError as error:
-            _end(f"{error.filename}: {error.strerror}" if error.filename else str(error), 2)
-        return value
+            return super().main(*args, **kwargs)
+        except OSError:  # standard error is full or gone: nobody can be told what was wrong with the usage
+            silence(sys.stderr)
+            sys.exit(2)
 
 
 @click.group(cls=Root, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -68,19 +80,47 @@ def root() -> None:
 
 def main() -> None:
     """What the `trajcredit` script runs."""
+    open_closed()
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # the real streams are TextIOWrappers
     root()
 
 
+@contextmanager
+def _ending() -> Iterator[None]:
+    """Errors raised on purpose, and streams that fail, end as one line and their exit code."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:  # who read our output has seen enough: that is no failure
+        silence(sys.stdout)
+        sys.exit(0)
+    except TrajcreditError as error:
+        _end(str(error), error.exit_code)
+    except OSError as error:  # files are named, and standard error is never waited for
+        silence(sys.stdout)
+        _end(f"{error.filename or 'standard output'}: {error.strerror or error}", 2)
+
+
+@contextmanager
+def _warnings_told() -> Iterator[None]:
+    """What the library logs is told as everything else is."""
+    import logging
+
+    class Told(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            say(f"{record.levelname.lower()}: {record.getMessage()}")
+
+    logger, handler = logging.getLogger("trajcredit"), Told(logging.WARNING)
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+
+
 def _end(message: str, code: int) -> NoReturn:
-    from trajcredit.cli.terminal import visible
-
-    click.echo(f"error: {visible(message)}", err=True)
+    say(f"error: {' '.join(part.strip() for part in message.splitlines())}")
     sys.exit(code)
-
-
-def _leave_closed_pipe() -> NoReturn:
-    """Who read our output has seen enough: that is no failure, and Python must not complain at exit either."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(0)

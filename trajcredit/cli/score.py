@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from trajcredit.cli.options import Asked, attributor, finish, logs, read_logs, tell
-from trajcredit.cli.terminal import COMPILING, amount, binary_stdout, say, watched, working
+from trajcredit.cli.streams import json_stdout
+from trajcredit.cli.terminal import COMPILING, amount, say, watched, working
 
 if TYPE_CHECKING:
     from trajcredit.service.stateless import Credit
@@ -20,25 +21,31 @@ __all__ = ["command"]
 @click.command("score")
 @logs("reward", "group_by", "writes", "reads", "project")
 @attributor(multiple=True, default=("dag",))
+@click.option("--rewards", metavar="FILE", help="JSON, JSON lines or CSV: trajectory id or file name, and its reward.")
 @click.option("-o", "--out", metavar="FILE", help="Write to FILE.jsonl or FILE.parquet; else JSON lines to stdout.")
-def command(asked: Asked, attributor: tuple[str, ...], out: str | None) -> None:
+def command(asked: Asked, attributor: tuple[str, ...], rewards: str | None, out: str | None) -> None:
     """Credit of every span of your logs: one row a span and attributor.
 
     PATH is a file, folder or glob, also .gz and .zst, or - for standard input.
     """
-    from trajcredit.service import notes, plugins, stateless
+    from trajcredit.service import files, notes, plugins, stateless
 
     choices = plugins.choose(attributor)
     exporter = plugins.exporter_for(Path(out)) if out is not None else "jsonl"
+    if out is not None:
+        files.keep_apart(Path(out), (*asked.paths, *([rewards] if rewards is not None else [])))
     reading = read_logs(asked)
     tell(notes.of_reading(reading))
+    if rewards is not None:
+        reading, unmatched = stateless.with_rewards(reading, Path(rewards))
+        tell(notes.of_rewards(unmatched))
     chosen = asked.settings
     with working(COMPILING):
         batch = stateless.batch(reading, chosen.reward, chosen.group_by, chosen.writes)
     tell(notes.of_batch(batch))
     scored = stateless.score(batch, choices)
     if out is None:
-        plugins.exporter_named(exporter)(_told(scored), binary_stdout())
+        plugins.exporter_named(exporter)(_told(scored), json_stdout())
     else:
         rows = stateless.write(_told(watched(scored, "scoring", len(choices))), exporter, Path(out))
         runs = amount(batch.n_trajectories, "trajectory", "trajectories")

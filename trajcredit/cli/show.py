@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from trajcredit.cli.options import Asked, finish, logs, read_logs, trajectory
-from trajcredit.cli.terminal import amount, binary_stdout, line, paragraph
+from trajcredit.cli.stored import DEFAULT_PROJECT, database, recalled, stored_name
+from trajcredit.cli.streams import json_stdout
+from trajcredit.cli.terminal import amount, line, paragraph
 
 if TYPE_CHECKING:
     from trajcredit.model import Reward, Span, Trajectory
@@ -17,21 +19,36 @@ __all__ = ["command", "transcript"]
 
 
 @click.command("show")
-@logs()
+@logs("project", takes="PATH... | ID")
 @trajectory
+@database
 @click.option("--json", "as_json", is_flag=True, help="Canonical trajectories, one JSON object a line.")
-def command(asked: Asked, trajectory: str | None, as_json: bool) -> None:
-    """The transcripts as they were read: every span with its kind and turn, and what the reader had to guess."""
-    from trajcredit.model import encode
-    from trajcredit.service import stateless
+def command(asked: Asked, trajectory: str | None, db: str, as_json: bool) -> None:
+    """The transcripts as they were read: every span with its kind and turn, and what the reader had to guess.
 
+    ID is that of a trajectory in the database.
+    """
+    from trajcredit.service import recalling, stateless
+
+    name = stored_name(asked, trajectory)
+    if name is not None:
+        place = asked.settings.project or DEFAULT_PROJECT
+        with recalled(db, place, name) as (store, stored):
+            _show(recalling.transcript(store, place, stored), as_json)
+        return
     reading = read_logs(asked)
     for found in stateless.only(reading, trajectory):
-        if as_json:
-            binary_stdout().write(encode(found) + b"\n")
-        else:
-            click.echo("\n".join(transcript(found)) + "\n")
+        _show(found, as_json)
     finish(reading)
+
+
+def _show(trajectory: Trajectory, as_json: bool) -> None:
+    from trajcredit.model import encode
+
+    if as_json:
+        json_stdout().write(encode(trajectory) + b"\n")
+    else:
+        click.echo("\n".join(transcript(trajectory)) + "\n")
 
 
 def transcript(trajectory: Trajectory) -> Iterator[str]:

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import sys
-import unicodedata
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any, BinaryIO, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, TypeVar
 
 import click
 
-__all__ = ["COMPILING", "amount", "binary_stdout", "line", "paragraph", "say", "visible", "watched", "working"]
+from trajcredit.cli.streams import silence
+from trajcredit.visible import visible
+
+__all__ = ["COMPILING", "amount", "gauge", "line", "paragraph", "say", "visible", "watched", "working"]
 
 T = TypeVar("T")
 
 COMPILING = "working (the first run also compiles the kernels, which can take a minute)"
-
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Control, format (bidi, zero width, tags), lone surrogates, line and paragraph separators."""
-_JOINERS = "\u200c\u200d"
-"""Format characters that scripts and emoji are spelt with; they move nothing."""
-
-
-def visible(text: str, keep: str = "") -> str:
-    """The text with every character that could steer a terminal or hide from a reader written as its escape."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(c if _harmless(c) or c in keep else _escape(c) for c in text)
 
 
 def line(text: str, width: int = 0) -> str:
@@ -46,13 +36,11 @@ def amount(n: int, one: str, many: str = "") -> str:
 
 
 def say(message: str) -> None:
-    """One line to standard error."""
-    click.echo(visible(message), err=True)
-
-
-def binary_stdout() -> BinaryIO:
-    """Standard output for bytes."""
-    return sys.stdout.buffer
+    """One line to standard error; where that is full or gone, nobody is told and the work goes on."""
+    try:
+        click.echo(visible(message), err=True)
+    except OSError:
+        silence(sys.stderr)
 
 
 def watched(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
@@ -64,8 +52,24 @@ def watched(items: Iterable[T], what: str, total: int | None = None) -> Iterator
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    piped = not sys.stdout.isatty()  # what goes there must not be led to the terminal
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=not piped) as progress:
         yield from progress.track(items, total=total)
+
+
+@contextmanager
+def gauge(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on a terminal, moved by whoever is told (done, total)."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total or None)
 
 
 def working(what: str) -> AbstractContextManager[Any]:
@@ -75,12 +79,3 @@ def working(what: str) -> AbstractContextManager[Any]:
     from rich.console import Console
 
     return Console(stderr=True).status(what)
-
-
-def _harmless(character: str) -> bool:
-    return character in _JOINERS or unicodedata.category(character) not in _HIDDEN
-
-
-def _escape(character: str) -> str:
-    code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,8 +14,13 @@ from trajcredit.errors import InputError
 from trajcredit.exporters import Credit
 from trajcredit.graph import EDGE_KINDS, SpanGraph
 from trajcredit.model import body
+from trajcredit.service.attributing import explained
 
 __all__ = ["Blame", "Finding", "Link", "Place", "Reason", "blame"]
+
+Links: TypeAlias = dict[int, list[tuple[int, int]]]
+GraphOf: TypeAlias = Callable[[int], SpanGraph]
+"""The graph of a trajectory, by its number in the batch."""
 
 DATA = frozenset({"value", "state"})
 """Edge kinds that say data flowed: the evidence a person wants to see."""
@@ -81,11 +86,19 @@ class Blame:
     praised: tuple[Finding, ...]
 
 
-def blame(credit: Credit, attributor: Attributor, count: int, trajectory_id: str | None = None) -> Blame:
+def blame(
+    credit: Credit,
+    attributor: Attributor,
+    count: int,
+    trajectory_id: str | None = None,
+    graph_of: GraphOf | None = None,
+) -> Blame:
     """At most `count` spans on each side, furthest from zero first; of equal ones the earliest in the batch.
 
-    `trajectory_id` narrows it to one trajectory, still scored against its whole group.
+    `trajectory_id` narrows it to one trajectory, still scored against its whole group. Transcripts are those of the
+    batch, or what `graph_of` gives for the few that are shown.
     """
+    graph_of = graph_of or _graph_in(credit.batch)
     advantage = credit.advantage.copy()
     if trajectory_id is not None:
         t = credit.batch.trajectory_ids.index(trajectory_id)
@@ -94,23 +107,32 @@ def blame(credit: Credit, attributor: Attributor, count: int, trajectory_id: str
     low, high = np.flatnonzero(advantage < 0), np.flatnonzero(advantage > 0)
     worst = low[np.argsort(advantage[low], kind="stable")][:count]
     best = high[np.argsort(-advantage[high], kind="stable")][:count]
+    links: dict[int, Links] = {}
     return Blame(
         attributor=credit.attributor,
         parameters=dict(credit.parameters),
         negative=len(low),
         zero=int((advantage == 0).sum()),
         positive=len(high),
-        blamed=tuple(_finding(credit, attributor, int(i)) for i in worst),
-        praised=tuple(_finding(credit, attributor, int(i)) for i in best),
+        blamed=tuple(_finding(credit, attributor, int(i), links, graph_of) for i in worst),
+        praised=tuple(_finding(credit, attributor, int(i), links, graph_of) for i in best),
     )
 
 
-def _finding(credit: Credit, attributor: Attributor, position: int) -> Finding:
-    batch = credit.batch
+def _graph_in(batch: Batch) -> GraphOf:
     if batch.graphs is None:
         raise InputError("this batch was loaded without its transcripts, and they are what explains a number")
+    return batch.graphs.__getitem__
+
+
+def _finding(
+    credit: Credit, attributor: Attributor, position: int, links: dict[int, Links], graph_of: GraphOf
+) -> Finding:
+    batch = credit.batch
     t = batch.trajectory_of(position)
-    graph, index = batch.graphs[t], position - int(batch.span_offsets[t])
+    graph, index = graph_of(t), position - int(batch.span_offsets[t])
+    if t not in links:
+        links[t] = _used_by(graph)
     span = graph.trajectory.spans[index]
     return Finding(
         trajectory_id=batch.trajectory_ids[t],
@@ -125,10 +147,10 @@ def _finding(credit: Credit, attributor: Attributor, position: int) -> Finding:
         advantage=float(credit.advantage[position]),
         reasons=tuple(
             Reason(term.name, term.value, tuple(_place(batch, span) for span in term.spans))
-            for term in attributor.explain(batch, position)
+            for term in explained(credit, attributor, position)
         ),
         uses=tuple(_uses(graph, index)),
-        used_by=tuple(_used_by(graph, index)),
+        used_by=tuple(_link(graph, edge, child) for edge, child in links[t].get(index, ())),
     )
 
 
@@ -144,12 +166,16 @@ def _uses(graph: SpanGraph, index: int) -> Iterator[Link]:
             yield _link(graph, edge, int(graph.parents[edge]))
 
 
-def _used_by(graph: SpanGraph, index: int) -> Iterator[Link]:
-    """Data edges out of a span, or out of the results of a call."""
-    results = {i for i, span in enumerate(graph.trajectory.spans) if span.result_of == index}
+def _used_by(graph: SpanGraph) -> Links:
+    """Span -> data edges out of it, and out of the results of a call as if they were its own: (edge, child)."""
+    call_of = {i: span.result_of for i, span in enumerate(graph.trajectory.spans) if span.result_of is not None}
+    found: Links = {}
     for edge, parent, child in graph.edges():
-        if (parent == index or parent in results) and EDGE_KINDS[graph.kind[edge]] in DATA:
-            yield _link(graph, edge, child)
+        if EDGE_KINDS[graph.kind[edge]] in DATA:
+            found.setdefault(parent, []).append((edge, child))
+            if parent in call_of:
+                found.setdefault(call_of[parent], []).append((edge, child))
+    return found
 
 
 def _link(graph: SpanGraph, edge: int, other: int) -> Link:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from trajcredit.batching import Batch
 from trajcredit.exporters import Credit
 from trajcredit.graph import SpanGraph
 from trajcredit.model import Note, Trajectory
 
-__all__ = ["NoteCount", "count_notes", "of_batch", "of_credit", "of_graphs", "of_reading"]
+__all__ = ["NoteCount", "count_notes", "count_of", "of_batch", "of_credit", "of_graphs", "of_reading", "of_rewards"]
 
 
 _PLURALS = {"group": "groups", "trajectory": "trajectories", "span": "spans"}
@@ -39,6 +41,11 @@ def of_reading(trajectories: Iterable[Trajectory]) -> Iterator[tuple[str, Note, 
         yield from (("read", note, _place(note, trajectory.id)) for note in trajectory.report)
 
 
+def of_rewards(notes: Iterable[Note]) -> Iterator[tuple[str, Note, str]]:
+    """Which rewards of a file beside the logs belong to nothing that was read."""
+    return (("rewards", note, "the file of rewards") for note in notes)
+
+
 def of_graphs(graphs: Iterable[SpanGraph]) -> Iterator[tuple[str, Note, str]]:
     """What the graph builder guessed."""
     for graph in graphs:
@@ -46,9 +53,9 @@ def of_graphs(graphs: Iterable[SpanGraph]) -> Iterator[tuple[str, Note, str]]:
 
 
 def of_batch(batch: Batch) -> Iterator[tuple[str, Note, str]]:
-    """What the batch left out, after what the graphs in it guessed."""
-    yield from of_graphs(batch.graphs or ())
-    yield from (("batch", note, _place(note)) for note in batch.notes)
+    """What the batch left out, and what the graphs in it guessed, which its notes repeat."""
+    guessed = {replace(note, trajectory=graph.trajectory.id) for graph in batch.graphs or () for note in graph.notes}
+    yield from (("graph" if note in guessed else "batch", note, _place(note)) for note in batch.notes)
 
 
 def of_credit(credit: Credit) -> Iterator[tuple[str, Note, str]]:
@@ -65,6 +72,11 @@ def count_notes(notes: Iterable[tuple[str, Note, str]]) -> Sequence[NoteCount]:
         NoteCount(stage, code, len(entries), _what(entries[0][0]), entries[0][1], entries[0][0].message)
         for (stage, code), entries in found.items()
     ]
+
+
+def count_of(stage: str, first: Note, count: int) -> NoteCount:
+    """So many notes of one kind, the first of which is known."""
+    return NoteCount(stage, first.code, count, _what(first), _place(first), first.message)
 
 
 def _what(note: Note) -> str:

@@ -14,6 +14,7 @@ from trajcredit import registry
 from trajcredit.attributors import Attributor, configure
 from trajcredit.errors import InputError
 from trajcredit.exporters import Exporter
+from trajcredit.service.attributing import foreign
 
 __all__ = [
     "Choice",
@@ -40,13 +41,17 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """One registered name: its sentence, its parameters and, of attributors, what it needs and how far it looks."""
+    """One registered name: its sentence, its parameters and, of attributors, what it needs and how far it looks.
+
+    `details` are the paragraphs of its docstring after the first.
+    """
 
     name: str
     summary: str
     parameters: tuple[registry.Parameter, ...] = ()
     needs: tuple[str, ...] = ()
     scope: str | None = None
+    details: tuple[str, ...] = ()
 
 
 def formats() -> list[Plugin]:
@@ -58,7 +63,14 @@ def attributors() -> list[Plugin]:
     """Every attributor with its parameters; what it needs, and its scope, at their defaults."""
     made = {name: plugin() for name, plugin in registry.attributors.items().items()}
     return [
-        Plugin(name, registry.summary(plugin), registry.parameters(type(plugin)), plugin.needs, plugin.scope)
+        Plugin(
+            name=name,
+            summary=registry.summary(plugin),
+            parameters=registry.parameters(type(plugin)),
+            needs=tuple(plugin.needs),
+            scope=plugin.scope,
+            details=registry.details(plugin),
+        )
         for name, plugin in made.items()
     ]
 
@@ -73,10 +85,7 @@ def choose(specs: Sequence[str]) -> list[Choice]:
         raise InputError(f"attributor {twice[0]!r} is asked for twice with the same parameters")
     split = [(spec, *_split(spec)) for spec in specs]
     names = Counter(name for _, name, _ in split)
-    return [
-        Choice(spec if names[name] > 1 else name, configure(registry.attributors.get(name), given))
-        for spec, name, given in split
-    ]
+    return [Choice(spec if names[name] > 1 else name, _configured(name, given)) for spec, name, given in split]
 
 
 def make(name: str, given: Mapping[str, Any]) -> Attributor:
@@ -86,7 +95,8 @@ def make(name: str, given: Mapping[str, Any]) -> Attributor:
     for key in given:
         if key not in known:
             raise InputError(f"attributor {name!r} has no parameter {key!r}; it has: {', '.join(known) or 'none'}")
-    made: Attributor = plugin(**given)
+    with foreign(f"attributor {name!r} refuses {dict(given)!r}"):
+        made: Attributor = plugin(**given)
     return made
 
 
@@ -129,6 +139,12 @@ def default_text(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return str(value).lower()
     return str(value)
+
+
+def _configured(name: str, given: dict[str, str]) -> Attributor:
+    with foreign(f"attributor {name!r} refuses {given!r}"):
+        made: Attributor = configure(registry.attributors.get(name), given)
+    return made
 
 
 def _split(spec: str) -> tuple[str, dict[str, str]]:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
 
 import msgspec
-import numpy as np
 
-from trajcredit import formats
-from trajcredit.attributors import Attribution, Attributor
+from trajcredit import formats, registry
+from trajcredit.attributors import Attributor
 from trajcredit.batching import Batch, pack
 from trajcredit.errors import InputError, NotFoundError, ParseError, TrajcreditError
 from trajcredit.exporters import Credit
 from trajcredit.graph import SpanGraph, build_graphs
-from trajcredit.model import Trajectory
+from trajcredit.model import Note, Trajectory
+from trajcredit.service.attributing import scored
 from trajcredit.service.files import written_whole
 from trajcredit.service.plugins import Choice, exporter_named, make, name_of
+from trajcredit.service.side_rewards import read_side_rewards, rewarded
 
 __all__ = [
     "Batch",
@@ -34,6 +35,7 @@ __all__ = [
     "read",
     "records",
     "score",
+    "with_rewards",
     "write",
 ]
 
@@ -87,6 +89,12 @@ def gather(found: Iterable[Trajectory | ParseError], project: str | None = None)
     return Reading(tuple(trajectories), tuple(errors))
 
 
+def with_rewards(reading: Reading, path: Path) -> tuple[Reading, list[Note]]:
+    """What was read, with the rewards of a file beside it, and which of them belong to nothing that was read."""
+    trajectories, notes = rewarded(reading.trajectories, read_side_rewards(path), str(path))
+    return Reading(tuple(trajectories), reading.errors), notes
+
+
 def only(trajectories: Sequence[Trajectory], trajectory_id: str | None) -> Sequence[Trajectory]:
     """The one of that id, or all where none is asked for."""
     if trajectory_id is None:
@@ -122,13 +130,13 @@ def attribute(batch: Batch, attributor: str | Attributor = "dag", /, **parameter
     if not isinstance(attributor, str):
         if parameters:
             raise InputError("parameters belong to an attributor asked for by name; this one is made already")
-        return _scored(batch, Choice(name_of(attributor), attributor))
-    return _scored(batch, Choice(attributor, make(attributor, parameters)))
+        return scored(batch, name_of(attributor), attributor)
+    return scored(batch, attributor, make(attributor, parameters))
 
 
 def score(batch: Batch, choices: Iterable[Choice]) -> Iterator[Credit]:
     """The credit of each attributor in turn, made when asked for: one is in memory at a time."""
-    return (_scored(batch, choice) for choice in choices)
+    return (scored(batch, choice.label, choice.attributor) for choice in choices)
 
 
 def export(credit: Credit | Iterable[Credit], to: str, out: str | os.PathLike[str]) -> int:
@@ -136,30 +144,13 @@ def export(credit: Credit | Iterable[Credit], to: str, out: str | os.PathLike[st
     return write([credit] if isinstance(credit, Credit) else credit, to, Path(out))
 
 
-def write(scored: Iterable[Credit], to: str, out: Path) -> int:
+def write(rows: Iterable[Credit], to: str, out: Path) -> int:
     """Write the rows of many attributors, one after the other; the file appears whole or not at all."""
     exporter = exporter_named(to)
     with written_whole(out) as file:
-        return exporter(scored, file)
-
-
-def _scored(batch: Batch, choice: Choice) -> Credit:
-    """Run an attributor: a boundary to code that may not be ours, so what comes back is looked at."""
-    try:
-        found = choice.attributor(batch)
-    except TrajcreditError:
-        raise
-    except Exception as error:
-        raise InputError(f"attributor {choice.label!r} failed: {type(error).__name__}: {error}") from error
-    _check(choice.label, found, batch.n_spans)
-    parameters = asdict(choice.attributor)  # type: ignore[call-overload]  # an attributor is a dataclass; Protocols cannot say so
-    return Credit(batch, choice.label, parameters, found.credit, found.advantage, found.notes)
-
-
-def _check(label: str, found: Attribution, n: int) -> None:
-    columns: dict[str, object] = {"credit": found.credit, "advantage": found.advantage}
-    for name, column in columns.items():
-        if isinstance(column, np.ndarray) and column.dtype == np.float64 and column.shape == (n,):
-            continue
-        shape = f"{column.dtype}{list(column.shape)}" if isinstance(column, np.ndarray) else type(column).__name__
-        raise InputError(f"attributor {label!r} gave {name} as {shape}; expected float64[{n}], one number a span")
+        try:
+            return exporter(rows, file)
+        except (TrajcreditError, OSError):
+            raise
+        except registry.FOREIGN as error:
+            raise InputError(f"exporter {to!r} failed: {type(error).__name__}: {error}") from error

@@ -1,0 +1,1 @@
+"""The HTTP door: requests in, service verbs called, answers out."""

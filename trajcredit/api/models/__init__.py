@@ -1,0 +1,65 @@
+"""What goes over HTTP, field by field: the OpenAPI document and the web client's types are made from these.
+
+Numbers are finite or null; null is "not scored" or "not logged", never 0. Columns run in parallel, one entry a span, so
+that a transcript of 20,000 spans stays small.
+"""
+
+from __future__ import annotations
+
+from trajcredit.api.models.common import EdgeKind, ExportFormat, Kind, Law, NoteOut, Out, Problem, RunState, Source
+from trajcredit.api.models.credits import CreditColumns, PathStep, SpanCredit, SpanCredits, TermOut, Why
+from trajcredit.api.models.edges import EdgeColumns, EdgeEvidence, EdgeEvidenceList, EdgeMatch
+from trajcredit.api.models.plugins import AttributorInfo, FormatInfo, Health, ParameterInfo, Suggestions
+from trajcredit.api.models.runs import RunOut, RunPage, RunRequest
+from trajcredit.api.models.trajectories import (
+    RewardOut,
+    SpanText,
+    SpanTextWindow,
+    TopSpan,
+    TrajectoryOut,
+    TrajectoryPage,
+    TrajectoryRow,
+)
+from trajcredit.api.models.uploads import IngestItem, IngestProblem, IngestResult, RewardProblem, RewardResult
+
+__all__ = [
+    "AttributorInfo",
+    "CreditColumns",
+    "EdgeColumns",
+    "EdgeEvidence",
+    "EdgeEvidenceList",
+    "EdgeKind",
+    "EdgeMatch",
+    "ExportFormat",
+    "FormatInfo",
+    "Health",
+    "IngestItem",
+    "IngestProblem",
+    "IngestResult",
+    "Kind",
+    "Law",
+    "NoteOut",
+    "Out",
+    "ParameterInfo",
+    "PathStep",
+    "Problem",
+    "RewardOut",
+    "RewardProblem",
+    "RewardResult",
+    "RunOut",
+    "RunPage",
+    "RunRequest",
+    "RunState",
+    "Source",
+    "SpanCredit",
+    "SpanCredits",
+    "SpanText",
+    "SpanTextWindow",
+    "Suggestions",
+    "TermOut",
+    "TopSpan",
+    "TrajectoryOut",
+    "TrajectoryPage",
+    "TrajectoryRow",
+    "Why",
+]

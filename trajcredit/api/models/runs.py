@@ -1,0 +1,69 @@
+"""Runs: asked for, looked at."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+
+from trajcredit.api.models.common import NoteOut, Out, RunState, Source
+
+__all__ = ["Name", "ParameterValue", "RunOut", "RunPage", "RunRequest"]
+
+Name: TypeAlias = Annotated[str, Field(pattern=r"^[^\x00]*$")]
+"""Text as databases hold it: no NUL."""
+ParameterValue: TypeAlias = bool | int | FiniteFloat | Name | None
+
+
+class RunRequest(BaseModel):
+    """One attributor over the trajectories of a project."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"attributor": "dag", "parameters": {"gamma": 0.95}}]}
+    )
+
+    attributor: Name = Field(max_length=200)
+    parameters: dict[str, ParameterValue | list[ParameterValue]] = {}
+    """By name; values as JSON, or as the text the command line takes."""
+    reward: Source | None = None
+    group_by: Name | None = Field(default=None, max_length=200)
+    dataset: Name | None = Field(default=None, max_length=1000)
+    """Only trajectories of this data set."""
+
+
+class RunOut(Out):
+    """One attributor with its parameters over a set of trajectories, and how far it is."""
+
+    id: str
+    number: int
+    """Counted from 1 in its project: what people call it, `dag #2`."""
+    attributor: str
+    label: str
+    parameters: dict[str, Any]
+    reward_source: Source | None
+    group_by: str | None
+    dataset: str | None
+    state: RunState
+    done: int
+    total: int
+    error: str | None
+    stale: bool
+    stale_reason: str | None
+    """A reward came in, or a trajectory was replaced or deleted, after the run."""
+    code_version: str
+    edge_version: str
+    watermark: int
+    """The number of the newest reward it could see."""
+    seed: int | None
+    created: datetime
+    started: datetime | None
+    finished: datetime | None
+    notes: list[NoteOut]
+
+
+class RunPage(Out):
+    """Runs of a project, newest first."""
+
+    items: list[RunOut]
+    next: str | None = None

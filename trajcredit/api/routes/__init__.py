@@ -1,0 +1,10 @@
+"""The routes of the API, one noun a file: read input, call one verb of `service`, shape output."""
+
+from __future__ import annotations
+
+from trajcredit.api.routes import plugins, rewards, runs, site, trajectories, uploads
+
+__all__ = ["API", "SITE"]
+
+API = (uploads.router, trajectories.router, rewards.router, runs.router, plugins.router)
+SITE = (plugins.health, site.router)

@@ -1,0 +1,60 @@
+"""`trajcredit run`: an attributor over what is stored."""
+
+from __future__ import annotations
+
+import click
+import msgspec
+
+from trajcredit.cli.stored import database, project, project_of
+from trajcredit.cli.streams import json_stdout
+from trajcredit.cli.terminal import amount, gauge, line, say
+from trajcredit.errors import InputError
+
+__all__ = ["command"]
+
+
+@click.command("run")
+@click.argument("name", metavar="NAME[:K=V,...]")
+@project
+@database
+@click.option("--reward", metavar="SOURCE", help="verifier, human, reward_model or judge; first present.")
+@click.option("--group-by", metavar="KEY", help="Fields that make a group, joined by +, e.g. task+step.")
+@click.option("--dataset", metavar="NAME", help="Only trajectories of this data set.")
+@click.option("--json", "as_json", is_flag=True, help="The run as one JSON object.")
+def command(
+    name: str,
+    project: str | None,
+    db: str,
+    reward: str | None,
+    group_by: str | None,
+    dataset: str | None,
+    as_json: bool,
+) -> None:
+    """Score the stored trajectories of a project with one attributor, and keep the credit.
+
+    Works on it here, or waits for the process that works on this database. Ctrl-C cancels it.
+    """
+    from trajcredit import settings
+    from trajcredit.service import asking, opening, runner, running
+
+    said, place = settings.find(()), project_of(project)
+    made = asking.of_spec(name)
+    wanted = running.wanted(reward or said.reward, group_by or said.group_by, dataset)
+    with opening.existing(db) as store:
+        asked = running.ask_for(store, place, made, wanted)
+        try:
+            with gauge("scoring") as told:
+                run = runner.see_through(store, place, asked.id, told)
+        except KeyboardInterrupt:
+            running.cancel(store, place, asked.id)
+            say(f"run {asked.id} is cancelled")
+            raise
+    for count in running.counted(run.notes):
+        say(f"note: {count}")
+    if as_json:
+        json_stdout().write(msgspec.json.encode(run) + b"\n")
+    else:
+        scored = f"{run.done:,} of {amount(run.total, 'trajectory', 'trajectories')}"
+        click.echo(f"run {run.id} (#{run.number}) {line(run.label)}: {run.state}, {scored}")
+    if run.state != "done":
+        raise InputError(f"run {run.id} {run.state}: {run.error or 'somebody stopped it'}")

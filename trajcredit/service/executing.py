@@ -1,0 +1,108 @@
+"""One run from its inputs to its kept credits: packed columns in, the attributor, arrays out, piece by piece."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from trajcredit import registry
+from trajcredit.batching import Batch, assemble
+from trajcredit.errors import StoreError, TrajcreditError
+from trajcredit.exporters import Credit
+from trajcredit.service.asking import configured
+from trajcredit.service.attributing import scored
+from trajcredit.service.running import condensed
+from trajcredit.service.scales import remember
+from trajcredit.store import Store, batches, run_credits, runs
+from trajcredit.store.runs import Run
+
+__all__ = ["execute", "pieces"]
+
+PIECE_SPANS = 100_000
+"""Spans whose credit one transaction keeps: others wait for it no longer than it takes."""
+KEPT_NOTES = 100
+"""Notes of one kind that are kept with a run."""
+OF_TRAJECTORIES = frozenset({"outcome", "group", "pool", "terminated", "truncated", "policy_version", "bootstrap"})
+OF_EDGES = frozenset({"parents", "parent_weight", "parent_kind"})
+_log = logging.getLogger(__name__)
+
+
+def execute(store: Store, run: Run, told: Callable[[int, int], None] = lambda done, total: None) -> None:
+    """Work on a running run until it is done, failed, or was cancelled by somebody; `told` hears how far it is.
+
+    A database that goes away is raised: the run then stays as it is, and whoever works next begins it anew.
+    """
+    try:
+        _work(store, run, told)
+    except StoreError:
+        raise
+    except TrajcreditError as error:
+        _fail(store, run, str(error))
+    except registry.FOREIGN as error:
+        _log.exception("run %s failed", run.id)
+        _fail(store, run, f"internal error: {type(error).__name__}; the server's log has more")
+
+
+def _work(store: Store, run: Run, told: Callable[[int, int], None]) -> None:
+    made = configured(run.asked.attributor, run.asked.parameters)
+    with store.read() as conn:
+        loaded = batches.load(conn, run.project, run.asked.filters)
+    batch = assemble(loaded.heads, loaded.columns, loaded.rewards, run.asked.reward, run.asked.group_by)
+    total, done = batch.n_trajectories, 0
+    with store.write() as conn:
+        if runs.read_inputs(conn, run.id, total, loaded.watermark, batch.reward_source) is None:
+            return
+    told(done, total)
+    credit = scored(batch, made.name, made.attributor)
+    for start, stop, piece in pieces(credit, PIECE_SPANS):
+        with store.write() as conn:
+            if runs.progress(conn, run.id, stop) is None:
+                return
+            run_credits.save(conn, run.id, loaded.ids[start:stop], piece.batch, piece.credit, piece.advantage)
+        told(stop, total)
+    remember(store, run.id, credit.credit, credit.advantage)
+    with store.write() as conn:
+        runs.finish(conn, run.id, condensed((*batch.notes, *credit.notes), KEPT_NOTES))
+
+
+def _fail(store: Store, run: Run, why: str) -> None:
+    with store.write() as conn:
+        runs.fail(conn, run.id, why)
+
+
+def pieces(credit: Credit, spans: int) -> Iterator[tuple[int, int, Credit]]:
+    """The credit in pieces of consecutive trajectories of about so many spans together, at least one."""
+    offsets, start = credit.batch.span_offsets, 0
+    while start < credit.batch.n_trajectories:
+        stop = max(start + 1, int(np.searchsorted(offsets, offsets[start] + spans, side="right")) - 1)
+        first, last = offsets[start], offsets[stop]
+        batch = _cut(credit.batch, start, stop)
+        yield (
+            start,
+            stop,
+            replace(credit, batch=batch, credit=credit.credit[first:last], advantage=credit.advantage[first:last]),
+        )
+        start = stop
+
+
+def _cut(batch: Batch, start: int, stop: int) -> Batch:
+    """Consecutive trajectories of a batch as one of their own; groups, tools and policies keep their numbers."""
+    first, last = int(batch.span_offsets[start]), int(batch.span_offsets[stop])
+    edges = slice(int(batch.parent_offsets[first]), int(batch.parent_offsets[last]))
+    new: dict[str, Any] = {
+        "trajectory_ids": batch.trajectory_ids[start:stop],
+        "graphs": None if batch.graphs is None else batch.graphs[start:stop],
+        "span_offsets": batch.span_offsets[start : stop + 1] - first,
+        "parent_offsets": batch.parent_offsets[first : last + 1] - edges.start,
+        "parents": batch.parents[edges] - first,
+    }
+    for field in fields(batch):
+        column = getattr(batch, field.name)
+        if isinstance(column, np.ndarray) and field.name not in new:
+            some = slice(start, stop) if field.name in OF_TRAJECTORIES else slice(first, last)
+            new[field.name] = column[edges if field.name in OF_EDGES else some]
+    return replace(batch, **new)

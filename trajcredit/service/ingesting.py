@@ -1,0 +1,312 @@
+"""Logs in, each trajectory of them kept once: what was sent again changes nothing, what differs is a conflict."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec.structs import replace as changed
+
+from trajcredit import registry
+from trajcredit.errors import InputError, ParseError, SkippedFile, TrajcreditError
+from trajcredit.formats import read_bytes
+from trajcredit.formats.reading import read_source
+from trajcredit.formats.sources import Source, expand, load
+from trajcredit.graph import SpanGraph, build_graphs
+from trajcredit.model import Note, Trajectory
+from trajcredit.service.opening import DEFAULT_PROJECT
+from trajcredit.store import Store, idempotency, keeping, logs, trajectories
+from trajcredit.store.logs import RawLog
+
+__all__ = ["MOST_ITEMS", "Ingested", "Item", "Log", "ingest", "ingest_paths", "name_of"]
+
+CHUNK_TRAJECTORIES = 256
+CHUNK_SPANS = 50_000
+"""What one transaction stores: others wait for it no longer than it takes."""
+MOST_ITEMS = 100_000
+"""Records of one upload: a body of empty lines has millions, and each would be an answer."""
+MOST_DECODED = 64 << 20
+"""Bytes that what is packed inside of one upload may decode to: as many as its body may have."""
+
+Read: TypeAlias = Iterable[Trajectory | ParseError]
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """One log as it came, decoded. `name` is what ids and reports call it: a label, never a path."""
+
+    data: bytes
+    name: str
+    format: str | None = None
+
+
+class Item(msgspec.Struct, frozen=True, gc=False):
+    """What became of one trajectory, or of one record that could not be read."""
+
+    status: Literal["created", "duplicate", "replaced", "rejected", "conflict", "skipped"]
+    """Skipped: a file of a folder that is no log, which is no failure."""
+    id: str | None = None
+    external_id: str | None = None
+    reason: str | None = None
+    file: str | None = None
+    line: int | None = None
+    report: tuple[Note, ...] = ()
+
+
+class Ingested(msgspec.Struct, frozen=True, gc=False):
+    """The items in the order of the input, and how many of them met which end."""
+
+    created: int
+    duplicate: int
+    replaced: int
+    rejected: int
+    conflict: int
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """What one transaction stores: some trajectories of one log, and the places of their answers."""
+
+    log: RawLog
+    kept: list[keeping.Kept]
+    places: list[int]
+
+
+_log = logging.getLogger(__name__)
+_decode = msgspec.json.Decoder(Ingested).decode
+_encode = msgspec.json.Encoder().encode
+
+
+def ingest(
+    store: Store,
+    project: str,
+    sent: Sequence[Log],
+    replace: bool = False,
+    writes: Mapping[str, bool] | None = None,
+    key: str | None = None,
+) -> Ingested:
+    """Keep every trajectory of some logs; when this returns, what it calls created is on disk.
+
+    `writes` says of tools by name whether they change state. The answer is kept under `key`, and given again to whoever
+    sends the same once more; another request under that key is an InputError.
+    """
+    request = _fingerprint(sent, replace)
+    known = _recalled(store, project, key, request)
+    if known is not None:
+        return known
+    items: list[Item | None] = []
+    chunks = _chunks(sent, project, writes or {}, items)
+    chunk = next(chunks, None)
+    while chunk is not None:
+        following = next(chunks, None)  # read before the transaction: the last one also keeps the answer
+        last = following is None and key is not None
+        with store.write() as conn:
+            again = idempotency.recall(conn, project, key or "") if last else None
+            if again is not None:  # somebody else sent it meanwhile
+                return _same(again, key or "", request)
+            logs.keep_raw(conn, project, chunk.log)
+            _answer(items, chunk, trajectories.add(conn, project, chunk.kept, replace))
+            logs.forget_unused(conn, project, [chunk.log.sha256])
+            if last:
+                idempotency.remember(conn, project, key or "", request, _encode(_counted(items)))
+        chunk = following
+    return _counted(items)
+
+
+def ingest_paths(
+    store: Store,
+    project: str,
+    paths: Sequence[str],
+    format: str | None = None,
+    replace: bool = False,
+    writes: Mapping[str, bool] | None = None,
+) -> Iterator[Item]:
+    """Keep the logs of files, folders and patterns, one after the other; each answer after what it says is on disk.
+
+    Names and ids are those that `read` gives the same paths, but an id that a file before had is a conflict. The same
+    bytes in two files are read once. The database itself, where it lies in a folder, is passed over.
+    """
+    contents: dict[bytes, Source] = {}
+    for source in expand(paths):
+        if isinstance(source, ParseError):
+            yield _refused(source)
+            continue
+        if source.walked and _is_part_of(store, source):
+            continue
+        try:
+            data = load(source)
+        except ParseError as error:
+            yield _refused(error)
+            continue
+        items: list[Item | None] = []
+        found = read_source(source, data, format, contents)
+        for chunk in _log_chunks(Log(data, source.name, format), found, project, writes or {}, items, sys.maxsize):
+            with store.write() as conn:
+                logs.keep_raw(conn, project, chunk.log)
+                _answer(items, chunk, trajectories.add(conn, project, chunk.kept, replace))
+                logs.forget_unused(conn, project, [chunk.log.sha256])
+            yield from _placed(items, source)
+            items.clear()  # the places of the next chunk count from here
+        yield from _placed(items, source)
+
+
+def name_of(label: str | None, data: bytes) -> str:
+    """What a log that came over the network is called: the last part of the client's label, else after its content."""
+    shown = (label or "").replace("\\", "/").rstrip("/").rpartition("/")[2].strip()
+    return shown[:200] or f"upload-{sha256(data).hexdigest()[:12]}"
+
+
+def _chunks(
+    sent: Sequence[Log], project: str, writes: Mapping[str, bool], items: list[Item | None]
+) -> Iterator[_Chunk]:
+    for log in sent:
+        found = read_bytes(log.data, log.name, log.format, limit=MOST_DECODED)
+        yield from _log_chunks(log, found, project, writes, items, MOST_ITEMS)
+
+
+def _log_chunks(
+    log: Log,
+    found: Read,
+    project: str,
+    writes: Mapping[str, bool],
+    items: list[Item | None],
+    most: int,
+) -> Iterator[_Chunk]:
+    """The trajectories of a log, so many at a time; records that could not be read go to their place in `items`."""
+    raw: RawLog | None = None
+    for places, some in _portions(_read(found, log.name), items, most):
+        raw = raw or logs.packed(log.data, log.name, log.format)
+        mine = [changed(t, project=project) if t.project == DEFAULT_PROJECT else t for t in some]
+        graphs, kept_places = _graphs(mine, places, writes, items)
+        kept = keeping.keep(project, graphs, raw.sha256)
+        for place, graph in zip(kept_places, graphs, strict=True):
+            origin = graph.trajectory.source
+            items[place] = Item(
+                "rejected",
+                external_id=graph.trajectory.id,
+                file=log.name,
+                line=None if origin is None else origin.line,
+                report=(*graph.trajectory.report, *graph.notes),
+            )
+        yield _Chunk(raw, kept, kept_places)
+
+
+def _read(found: Read, name: str) -> Read:
+    """What a reader finds. Formats may be anybody's code: what one raises is a record that could not be read."""
+    try:
+        yield from found
+    except TrajcreditError:
+        raise
+    except registry.FOREIGN as error:
+        _log.exception("the reader of %r failed", name)
+        yield ParseError(f"its reader failed: {type(error).__name__}", name)
+
+
+def _portions(found: Read, items: list[Item | None], most: int) -> Iterator[tuple[list[int], list[Trajectory]]]:
+    places: list[int] = []
+    some: list[Trajectory] = []
+    spans = 0
+    for record in found:
+        if len(items) >= most:
+            items.append(Item("rejected", reason=f"the rest was not read: at most {most:,} records an upload"))
+            break
+        items.append(None)
+        if isinstance(record, ParseError):
+            items[-1] = _refused(record)
+            continue
+        places.append(len(items) - 1)
+        some.append(record)
+        spans += len(record.spans)
+        if len(some) == CHUNK_TRAJECTORIES or spans >= CHUNK_SPANS:
+            yield places, some
+            places, some, spans = [], [], 0
+    if some:
+        yield places, some
+
+
+def _graphs(
+    some: list[Trajectory], places: list[int], writes: Mapping[str, bool], items: list[Item | None]
+) -> tuple[list[SpanGraph], list[int]]:
+    """The graph of each; where one cannot be built, the others are, one by one, and that one is refused."""
+    try:
+        return build_graphs(some, writes=writes), places
+    except TrajcreditError:
+        pass
+    graphs: list[SpanGraph] = []
+    kept: list[int] = []
+    for place, trajectory in zip(places, some, strict=True):
+        try:
+            graphs += build_graphs([trajectory], writes=writes)
+            kept.append(place)
+        except TrajcreditError as error:
+            origin = trajectory.source
+            line = None if origin is None else origin.line
+            items[place] = Item("rejected", external_id=trajectory.id, reason=str(error), line=line)
+    return graphs, kept
+
+
+def _answer(items: list[Item | None], chunk: _Chunk, added: Sequence[trajectories.Added]) -> None:
+    for place, one in zip(chunk.places, added, strict=True):
+        prepared = items[place]
+        assert prepared is not None
+        items[place] = changed(prepared, status=one.status, id=one.id, reason=one.reason)
+
+
+def _placed(items: Sequence[Item | None], source: Source) -> Iterator[Item]:
+    """The answers, each naming the file as it was given."""
+    return (changed(item, file=source.shown) for item in items if item is not None)
+
+
+def _is_part_of(store: Store, source: Source) -> bool:
+    """Whether the file is the database, or one of those beside it."""
+    return source.path is not None and str(source.path.resolve()).startswith(store.name)
+
+
+def _refused(error: ParseError) -> Item:
+    status: Literal["skipped", "rejected"] = "skipped" if isinstance(error, SkippedFile) else "rejected"
+    return Item(status, reason=error.reason, file=error.file or None, line=error.line)
+
+
+def _counted(items: Sequence[Item | None]) -> Ingested:
+    found = tuple(item for item in items if item is not None)
+    ends = Counter(item.status for item in found)
+    return Ingested(
+        created=ends["created"],
+        duplicate=ends["duplicate"],
+        replaced=ends["replaced"],
+        rejected=ends["rejected"],
+        conflict=ends["conflict"],
+        items=found,
+    )
+
+
+def _fingerprint(sent: Sequence[Log], replace: bool) -> str:
+    digest = sha256(b"replace" if replace else b"")
+    for log in sent:
+        digest.update(_encode((log.name, log.format, sha256(log.data).hexdigest())))
+    return digest.hexdigest()
+
+
+def _recalled(store: Store, project: str, key: str | None, request: str) -> Ingested | None:
+    """The answer kept under a key, null where there is none."""
+    if key is None:
+        return None
+    if not 0 < len(key) <= idempotency.LONGEST_KEY:
+        raise InputError(f"an Idempotency-Key has 1 to {idempotency.LONGEST_KEY} characters, not {len(key)}")
+    with store.read() as conn:
+        known = idempotency.recall(conn, project, key)
+    return None if known is None else _same(known, key, request)
+
+
+def _same(known: idempotency.Remembered, key: str, request: str) -> Ingested:
+    """The answer; InputError where it was given to another request."""
+    if known.request_sha256 != request:
+        raise InputError(f"Idempotency-Key {key!r} was used for another request: send a new key")
+    return _decode(known.response)

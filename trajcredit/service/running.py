@@ -1,0 +1,212 @@
+"""Runs of a project: asked for, looked at, stopped. Who works on them is `runner`, how is `executing`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from trajcredit.batching import GROUP_FIELDS
+from trajcredit.errors import InputError
+from trajcredit.model import REWARD_SOURCES, Note, RewardSource
+from trajcredit.service.asking import Configured, configured
+from trajcredit.service.notes import NoteCount, count_of
+from trajcredit.service.versions import code_version, edge_version
+from trajcredit.store import Store, pages, run_numbers, runs
+from trajcredit.store.filters import Filters
+from trajcredit.store.runs import Asked, Run, State
+
+__all__ = [
+    "ENDED",
+    "RunList",
+    "RunView",
+    "Wanted",
+    "ask",
+    "ask_for",
+    "cancel",
+    "condensed",
+    "counted",
+    "find",
+    "listed",
+    "wanted",
+]
+
+ENDED = frozenset({"done", "failed", "cancelled"})
+SHOWN_NOTES = 3
+"""Notes of one kind that a run shows; the rest is counted."""
+MORE = "and {:,} more like these"
+_MORE = re.compile(MORE.format(0).replace("0", "([0-9,]+)"))
+PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a run is to read: which trajectories, whose reward, what makes a group."""
+
+    reward: RewardSource | None = None
+    group_by: str | None = None
+    dataset: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """A run as people see it."""
+
+    id: str
+    number: int
+    attributor: str
+    label: str
+    parameters: Mapping[str, Any]
+    reward_source: str | None
+    group_by: str | None
+    dataset: str | None
+    state: State
+    done: int
+    total: int
+    error: str | None
+    stale: bool
+    stale_reason: str | None
+    code_version: str
+    edge_version: str
+    watermark: int
+    seed: int | None
+    created: str
+    started: str | None
+    finished: str | None
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunList:
+    """Some runs, newest first, and where the next page begins; null on the last."""
+
+    items: tuple[RunView, ...]
+    next: str | None
+
+
+def wanted(reward: str | None = None, group_by: str | None = None, dataset: str | None = None) -> Wanted:
+    """The same from text; InputError names a reward source that is none."""
+    sources = [source for source in REWARD_SOURCES if source == reward]
+    if reward is not None and not sources:
+        raise InputError(f"no reward source {reward!r}; known: {', '.join(REWARD_SOURCES)}")
+    return Wanted(sources[0] if sources else None, group_by, dataset)
+
+
+def ask(store: Store, project: str, name: str, parameters: Mapping[str, Any], wanted: Wanted) -> RunView:
+    """A queued run of the attributor of that name."""
+    return ask_for(store, project, configured(name, parameters), wanted)
+
+
+def ask_for(store: Store, project: str, made: Configured, wanted: Wanted) -> RunView:
+    """The same with an attributor made already; InputError where nothing could be scored."""
+    _check_fields(wanted.group_by)
+    filters = Filters(dataset=wanted.dataset)
+    asked = Asked(
+        attributor=made.name,
+        label=made.label,
+        parameters=made.parameters,
+        code_version=code_version(),
+        edge_version=edge_version(),
+        reward=wanted.reward,
+        group_by=wanted.group_by,
+        filters=filters,
+    )
+    with store.write() as conn:
+        if not pages.page(conn, project, filters, limit=1).total:
+            of = "" if wanted.dataset is None else f" of data set {wanted.dataset!r}"
+            raise InputError(f"project {project!r} has no trajectories{of}: nothing to score")
+        run = runs.create(conn, project, asked)
+        return _view(run, run_numbers.numbers(conn, project, [run.id])[run.id])
+
+
+def find(store: Store, project: str, run: str) -> RunView:
+    """The run of that id, or the newest finished one of an attributor or label of that name."""
+    with store.read() as conn:
+        found = runs.find(conn, project, run)
+        return _view(found, run_numbers.numbers(conn, project, [found.id])[found.id])
+
+
+def listed(
+    store: Store, project: str, attributor: str | None = None, cursor: str | None = None, limit: int = PAGE
+) -> RunList:
+    """Runs of a project, newest first; of one attributor, where one is named."""
+    found: list[Run] = []
+    with store.read() as conn:
+        while True:
+            page = runs.page(conn, project, cursor, limit - len(found))
+            found += [run for run in page.runs if attributor is None or run.asked.attributor == attributor]
+            cursor = page.next
+            if cursor is None or len(found) == limit:
+                break
+        numbers = run_numbers.numbers(conn, project, [run.id for run in found])
+    return RunList(tuple(_view(run, numbers[run.id]) for run in found), cursor)
+
+
+def cancel(store: Store, project: str, run: str) -> RunView:
+    """The run, which does not go on; one that ended stays as it is."""
+    with store.write() as conn:
+        found = runs.cancel(conn, project, run)
+        return _view(found, run_numbers.numbers(conn, project, [found.id])[found.id])
+
+
+def condensed(notes: Sequence[Note], most: int) -> tuple[Note, ...]:
+    """At most so many notes of one kind, and how many more there are; notes condensed before count in full."""
+    shown: list[Note] = []
+    for same in _by_code(notes):
+        first, count = same[:most], _count(same)
+        shown += first
+        if count > len(first):
+            shown.append(Note(first[0].code, MORE.format(count - len(first))))
+    return tuple(shown)
+
+
+def counted(notes: Sequence[Note]) -> Iterator[NoteCount]:
+    """One line a kind of note, with the first of them."""
+    for same in _by_code(notes):
+        yield count_of("run", same[0], _count(same))
+
+
+def _by_code(notes: Sequence[Note]) -> list[list[Note]]:
+    ordered = sorted(notes, key=lambda note: note.code)
+    return [list(same) for _, same in groupby(ordered, key=lambda note: note.code)]
+
+
+def _count(notes: Sequence[Note]) -> int:
+    """How many these are, with those that were left out of them before."""
+    left_out = [_MORE.fullmatch(note.message) for note in notes]
+    return sum(1 if found is None else int(found[1].replace(",", "")) for found in left_out)
+
+
+def _check_fields(group_by: str | None) -> None:
+    unknown = [name for name in (group_by or "project").split("+") if name not in GROUP_FIELDS]
+    if unknown:
+        raise InputError(f"cannot group by {', '.join(unknown)}; known: {', '.join(GROUP_FIELDS)}")
+
+
+def _view(run: Run, number: int) -> RunView:
+    return RunView(
+        id=run.id,
+        number=number,
+        attributor=run.asked.attributor,
+        label=run.asked.label,
+        parameters=run.asked.parameters,
+        reward_source=run.reward_used or run.asked.reward,
+        group_by=run.asked.group_by,
+        dataset=run.asked.filters.dataset,
+        state=run.state,
+        done=run.done,
+        total=run.total or 0,
+        error=run.error,
+        stale=run.stale is not None,
+        stale_reason=run.stale,
+        code_version=run.asked.code_version,
+        edge_version=run.asked.edge_version,
+        watermark=run.watermark or 0,
+        seed=run.asked.seed,
+        created=run.created,
+        started=run.started,
+        finished=run.finished,
+        notes=condensed(run.notes, SHOWN_NOTES),
+    )
