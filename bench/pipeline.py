@@ -27,8 +27,7 @@ from typing import Any
 
 from trajcredit.batching import Batch, pack
 from trajcredit.exporters import Credit
-from trajcredit.formats import read_bytes
-from trajcredit.formats.document import Document, Record, decoded
+from trajcredit.formats import Document, Record, decoded, read_bytes
 from trajcredit.formats.openai_chat import decode_row as decode_chat
 from trajcredit.formats.tau_bench import decode_row as decode_tau
 from trajcredit.graph import SpanGraph, build_graphs

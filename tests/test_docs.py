@@ -47,19 +47,21 @@ def test_ci_runs_the_test_command_of_the_readme() -> None:
     assert next(line for line in README.splitlines() if "poe check" in line) == WORK
 
 
-@pytest.mark.parametrize("command", COMMAND_LINES)
-def test_every_command_of_the_readme_runs(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commands_of_the_readme_run_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TRAJCREDIT_DB", raising=False)
     shutil.copy(bundled("wrong_flight.jsonl"), "my_runs.jsonl")
-    program, *arguments = shlex.split(command)
-    assert program == "trajcredit"
-    result = CliRunner().invoke(root, arguments)
-    assert result.exit_code == 0, result.output
+    assert COMMAND_LINES
+    for command in COMMAND_LINES:
+        program, *arguments = shlex.split(command)
+        assert program == "trajcredit"
+        result = CliRunner().invoke(root, arguments)
+        assert result.exit_code == 0, f"{command}: {result.output}"
 
 
 def test_the_readme_shows_what_the_demo_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    printed = CliRunner().invoke(root, ["demo"]).output
+    printed = CliRunner().invoke(root, ["demo", "--no-serve"]).output
     [shown] = blocks("text")
     assert printed.startswith(shown)
 
@@ -128,13 +130,20 @@ def test_every_plugin_says_what_it_does_and_so_does_each_of_its_parameters(plugi
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_of_the_command_line_is_in_the_contracts(name: str) -> None:
+def test_the_command_line_of_the_contracts_lists_the_options_there_are_and_no_others(name: str) -> None:
     command = root.get_command(click.Context(root), name)
     assert command is not None
-    assert f"    trajcredit {name}" in CONTRACTS
-    for option in command.params:
-        if isinstance(option, click.Option):
-            assert any(flag in CONTRACTS for flag in option.opts), option.opts
+    [usage] = re.findall(rf"^    trajcredit {name}\b(.*\n(?: {{8,}}.*\n)*)", CONTRACTS, re.MULTILINE)
+    options = [set(option.opts) for option in command.params if isinstance(option, click.Option)]
+    listed = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", usage))
+    assert not [option for option in options if not option & listed]
+    assert not listed - set().union(*options)
+
+
+def test_every_format_that_the_contracts_name_is_one() -> None:
+    named = {name for pair in re.findall(r'format `(\w+)`|format="(\w+)"', CONTRACTS) for name in pair if name}
+    assert named
+    assert named <= set(registry.formats.items())
 
 
 def test_every_column_of_a_credit_row_is_in_the_contracts() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
 
 ROOT = Path(__file__).parent.parent
 LONGEST = 400
@@ -19,10 +20,11 @@ def named(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def test_every_import_contract_is_kept(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.chdir(ROOT)
-    status = lint_imports(config_filename="pyproject.toml", no_cache=True)
-    assert status == EXIT_STATUS_SUCCESS, capsys.readouterr().out
+def test_every_import_contract_is_kept() -> None:
+    # a process of its own: the linter turns off every logger it does not know
+    command = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+    done = subprocess.run([sys.executable, "-c", command], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("path", FILES, ids=named)

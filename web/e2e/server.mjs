@@ -1,0 +1,158 @@
+/** A real server on a database of its own, and the few calls that fill it. */
+
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+export const DEMO = join(ROOT, "trajcredit/data/wrong_flight.jsonl");
+
+/** The interpreter that has trajcredit: $PYTHON, else the one on the path. */
+const PYTHON = process.env.PYTHON ?? "python";
+
+/**
+ * @typedef {object} Server
+ * @property {string} url without a slash at the end
+ * @property {() => Promise<void>} stop
+ */
+
+/**
+ * Starts `trajcredit serve` on a database in a folder; port 0 is any free one.
+ * @param {string} folder
+ * @param {number} port
+ * @returns {Promise<Server>}
+ */
+export async function serve(folder, port) {
+  const args = ["-m", "trajcredit.cli", "serve", "--port", String(port), "--db", join(folder, "test.db")];
+  const child = spawn(PYTHON, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  /** @type {Promise<string>} */
+  const url = new Promise((resolve, reject) => {
+    const look = (/** @type {Buffer} */ chunk) => {
+      said += chunk.toString();
+      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
+      if (found) resolve(found[0]);
+    };
+    child.stdout.on("data", look);
+    child.stderr.on("data", look);
+    child.on("error", reject);
+    child.on("exit", (code) => reject(new Error(`trajcredit serve ended with ${code}:\n${said}`)));
+    setTimeout(() => reject(new Error(`no URL from trajcredit serve after 60 s:\n${said}`)), 60_000).unref();
+  });
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGTERM");
+    await ended;
+  };
+  try {
+    return { url: await url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+export const newFolder = () => mkdtemp(join(tmpdir(), "trajcredit-web-"));
+export const removeFolder = (/** @type {string} */ folder) => rm(folder, { recursive: true, force: true });
+
+/**
+ * A server on a new database, gone with it; with TRAJCREDIT_URL set, what runs there instead.
+ * @returns {Promise<Server>}
+ */
+export async function startServer() {
+  if (process.env.TRAJCREDIT_URL) return { url: process.env.TRAJCREDIT_URL.replace(/\/$/, ""), stop: async () => {} };
+  const folder = await newFolder();
+  try {
+    const { url, stop } = await serve(folder, 0);
+    return { url, stop: () => stop().then(() => removeFolder(folder)) };
+  } catch (error) {
+    await removeFolder(folder);
+    throw error;
+  }
+}
+
+/**
+ * @param {Server} server
+ * @param {string} path
+ * @param {RequestInit} [init]
+ */
+export async function call(server, path, init) {
+  const answer = await fetch(`${server.url}/api/v1${path}`, init);
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${init?.method ?? "GET"} ${path}: ${answer.status} ${text}`);
+  return JSON.parse(text);
+}
+
+/**
+ * Uploads a log; the ids by the log's own.
+ * @param {Server} server
+ * @param {string | Uint8Array<ArrayBuffer>} log
+ * @param {string} name
+ * @param {string} [project]
+ * @returns {Promise<Record<string, string>>}
+ */
+export async function upload(server, log, name, project = "default") {
+  const query = new URLSearchParams({ project, name });
+  const headers = { "Content-Type": "application/x-ndjson" };
+  const result = await call(server, `/trajectories?${query}`, { method: "POST", body: log, headers });
+  return Object.fromEntries(
+    result.items.map((/** @type {{external_id: string, id: string}} */ item) => [item.external_id, item.id]),
+  );
+}
+
+/**
+ * Scores a project and waits for it; the run's id.
+ * @param {Server} server
+ * @param {string} attributor
+ * @param {string} [project]
+ * @param {object} [more] what else a run may be asked for
+ * @returns {Promise<string>}
+ */
+export async function score(server, attributor, project = "default", more = {}) {
+  const query = `?project=${encodeURIComponent(project)}`;
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify({ attributor, ...more });
+  let run = await call(server, `/runs${query}`, { method: "POST", headers, body });
+  while (run.state === "queued" || run.state === "running") {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    run = await call(server, `/runs/${run.id}${query}`);
+  }
+  if (run.state !== "done") throw new Error(`run ${attributor} ${run.state}: ${run.error}`);
+  return run.id;
+}
+
+/**
+ * The bundled booking, scored by `grpo` and `dag`.
+ * @param {Server} server
+ */
+export async function demo(server) {
+  const ids = await upload(server, await readFile(DEMO, "utf8"), "wrong_flight.jsonl");
+  return { ids, grpo: await score(server, "grpo"), dag: await score(server, "dag") };
+}
+
+/**
+ * A project in which a reward came after the run, which is stale now, and then trajectories; the ids.
+ * @param {Server} server
+ * @param {string} project
+ */
+export async function late(server, project) {
+  const log = (/** @type {string} */ id, /** @type {number | null} */ reward) =>
+    JSON.stringify({
+      trajectory_id: id,
+      group_id: "g",
+      ...(reward === null ? {} : { reward }),
+      messages: [
+        { role: "user", content: `who is ${id}?` },
+        { role: "assistant", content: `I am ${id}.` },
+      ],
+    });
+  const first = await upload(server, [log("won", 1), log("lost", 0), log("open", null)].join("\n"), "a.jsonl", project);
+  await score(server, "dag", project);
+  const body = JSON.stringify({ trajectory: first.open, value: 1, source: "verifier" });
+  const headers = { "Content-Type": "application/x-ndjson" };
+  await call(server, `/rewards?project=${encodeURIComponent(project)}`, { method: "POST", body, headers });
+  return { ...first, ...(await upload(server, [log("after", 1), log("later", 0)].join("\n"), "b.jsonl", project)) };
+}

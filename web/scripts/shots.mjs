@@ -1,0 +1,82 @@
+/** Pictures of every screen in both themes at two widths, of a real server with the bundled example: npm run shots [folder] */
+
+import { mkdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { launch } from "../e2e/browser.mjs";
+import { DEMO, demo, late, startServer } from "../e2e/server.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+/** @typedef {[path: string, ready: string, act?: (page: Page) => Promise<unknown>]} Screen */
+
+const folder = process.argv[2] ?? join(tmpdir(), "trajcredit-shots");
+
+/**
+ * @param {Record<string, string>} ids
+ * @param {Record<string, string>} others
+ * @returns {Record<string, Screen>}
+ */
+function screensOf(ids, others) {
+  const failed = `/p/default/t/${ids["flight-1"]}`;
+  const text = '[data-span="0"] .body';
+  const edges = ".panel .edgeitem";
+  return {
+    list: ["/p/default/trajectories?run=dag", ".cover"],
+    suggestions: ["/p/default/trajectories?run=grpo", ".cover", (page) => page.getByLabel("tool").click()],
+    dag: [failed, edges],
+    search: [`${failed}?span=s2&by=dag`, edges],
+    grpo: [`${failed}?by=grpo`, text],
+    both: [`${failed}?span=s2&by=dag&vs=grpo`, ".agreement"],
+    weather: [`${failed}?span=s4&by=dag&vs=grpo`, edges],
+    difference: [`${failed}?span=s2&by=dag&vs=grpo&diff=1&show=advantage`, ".agreement"],
+    report: [`${failed}?span=none&by=dag`, ".panel .facts"],
+    passed: [`/p/default/t/${ids["flight-2"]}`, text],
+    chooser: [`${failed}?by=dag`, text, (page) => page.keyboard.press("b")],
+    keys: [`${failed}?by=dag`, text, (page) => page.keyboard.press("?")],
+    stale: [`/p/late/t/${others.open}?by=dag`, ".headline"],
+    unread: [`/p/late/t/${others.after}?by=dag`, ".headline"],
+    missing: [`${failed}x`, ".trouble"],
+    empty: ["/p/nobody/trajectories", ".command"],
+    upload: ["/p/default/upload", ".drop", (page) => page.setInputFiles("input[type=file]", DEMO)],
+  };
+}
+
+/**
+ * @param {import("playwright-core").BrowserContext} context
+ * @param {string} url
+ * @param {Screen} screen
+ * @param {string} name
+ */
+async function take(context, url, [path, ready, act], name) {
+  const page = await context.newPage();
+  await page.goto(url + path);
+  await page.locator(ready).first().waitFor();
+  await act?.(page);
+  await page.waitForLoadState("networkidle");
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+  await page.close();
+}
+
+const server = await startServer();
+const browser = await launch();
+try {
+  const { ids } = await demo(server);
+  const screens = screensOf(ids, await late(server, "late"));
+  await mkdir(folder, { recursive: true });
+  for (const width of [1440, 900]) {
+    for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
+      const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+      for (const [name, screen] of Object.entries(screens)) {
+        await take(context, server.url, screen, `${name}-${width}-${colorScheme}`);
+      }
+      await context.close();
+    }
+  }
+  // the picture of the README: every span of the failed rollout and the whole panel
+  const context = await browser.newContext({ viewport: { width: 1440, height: 960 }, colorScheme: "light" });
+  await take(context, server.url, /** @type {Screen} */ (screens.both), "trajectory");
+  console.log(`${2 * 2 * Object.keys(screens).length + 1} pictures in ${folder}`);
+} finally {
+  await browser.close();
+  await server.stop();
+}

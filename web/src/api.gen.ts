@@ -1,0 +1,2096 @@
+// Made from the server's OpenAPI document by `npm run types`.
+
+export interface paths {
+    "/api/v1/attributors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Attributors
+         * @description Every attributor with its parameters.
+         */
+        get: operations["list_attributors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/formats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Formats
+         * @description Every log format there is a reader for.
+         */
+        get: operations["list_formats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Suggest Groups
+         * @description Groups that begin so, the largest first.
+         */
+        get: operations["suggest_groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/rewards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Append Rewards
+         * @description Append rewards, one JSON object a line: trajectory (id or `ext:`), value, source?, span?, name?, at?
+         */
+        post: operations["append_rewards"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Runs
+         * @description Runs of a project, newest first.
+         */
+        get: operations["list_runs"];
+        put?: never;
+        /**
+         * Create Run
+         * @description Queue a run of one attributor; GET /runs/{id} says how far it is.
+         */
+        post: operations["create_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Run
+         * @description One run, by its id, or the newest finished one of an attributor.
+         */
+        get: operations["get_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Run
+         * @description The run, which does not go on; one that ended stays as it is.
+         */
+        post: operations["cancel_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Run
+         * @description The credit rows of a finished run. They are all written before the first is sent: a client that is slow, or
+         *     goes away, holds no transaction open, and what comes is whole.
+         */
+        get: operations["export_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Suggest Tools
+         * @description Tools that were called and begin so, the most frequent first.
+         */
+        get: operations["suggest_tools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trajectories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Trajectories
+         * @description Trajectories of a project that meet every filter.
+         */
+        get: operations["list_trajectories"];
+        put?: never;
+        /**
+         * Upload
+         * @description Store a log: JSON, NDJSON, or files as multipart, as they are or as gzip or zstd.
+         */
+        post: operations["upload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trajectories/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Trajectory
+         * @description Everything of a trajectory but text and credit.
+         */
+        get: operations["get_trajectory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trajectories/{id}/credits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Credits
+         * @description What a run says of every span.
+         */
+        get: operations["get_credits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trajectories/{id}/credits/{span}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Span Credits
+         * @description What every finished run says of one span.
+         */
+        get: operations["get_span_credits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trajectories/{id}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Graph
+         * @description Which span used which earlier one.
+         */
+        get: operations["get_graph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trajectories/{id}/graph/{span}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Edges
+         * @description The edges at one span, each with its reason.
+         */
+        get: operations["get_edges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trajectories/{id}/raw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Raw
+         * @description The trajectory as one line of canonical JSON.
+         */
+        get: operations["get_raw"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trajectories/{id}/text": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Texts
+         * @description The texts of some spans.
+         */
+        get: operations["get_texts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trajectories/{id}/text/{span}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Text
+         * @description The text of one span, or a range of it.
+         */
+        get: operations["get_text"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trajectories/{id}/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Why
+         * @description The arithmetic behind one number.
+         */
+        get: operations["get_why"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Healthz
+         * @description The server is up.
+         */
+        get: operations["healthz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * AttributorInfo
+         * @description A registered attributor.
+         */
+        AttributorInfo: {
+            /** Name */
+            name: string;
+            /** Needs */
+            needs: string[];
+            /** Parameters */
+            parameters: components["schemas"]["ParameterInfo"][];
+            /**
+             * Scope
+             * @enum {string}
+             */
+            scope: "group" | "batch";
+            /** Summary */
+            summary: string;
+        };
+        /**
+         * CreditColumns
+         * @description What one run says of one trajectory; columns have one entry a span, null where it is not scored.
+         */
+        CreditColumns: {
+            /** Advantage */
+            advantage: (number | null)[];
+            /** Advantage Scale */
+            advantage_scale: number;
+            /** Credit */
+            credit: (number | null)[];
+            /** Dataset Advantage Scale */
+            dataset_advantage_scale: number | null;
+            /** Dataset Scale */
+            dataset_scale: number | null;
+            /** Headline */
+            headline: string;
+            /** Label */
+            label: string;
+            /**
+             * Law
+             * @enum {string}
+             */
+            law: "flat" | "mask" | "shared" | "free";
+            /** Notes */
+            notes: components["schemas"]["NoteOut"][];
+            /** Run */
+            run: string;
+            /** Scale */
+            scale: number;
+            /** Stale */
+            stale: boolean;
+            /** Total */
+            total: number | null;
+        };
+        /**
+         * EdgeColumns
+         * @description The dependency graph: columns with one entry an edge, ordered by child, then parent.
+         */
+        EdgeColumns: {
+            /** Child */
+            child: number[];
+            /** Kind */
+            kind: ("call" | "turn" | "value" | "state" | "control" | "context" | "explicit" | "override")[];
+            /** Normalised */
+            normalised: boolean[];
+            /** Parent */
+            parent: number[];
+            /** Rule */
+            rule: string[];
+            /** Weight */
+            weight: number[];
+        };
+        /**
+         * EdgeEvidence
+         * @description One edge with its reason.
+         */
+        EdgeEvidence: {
+            /** Child */
+            child: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "call" | "turn" | "value" | "state" | "control" | "context" | "explicit" | "override";
+            /** Matches */
+            matches: components["schemas"]["EdgeMatch"][];
+            /** Parent */
+            parent: number;
+            /** Rule */
+            rule: string;
+            /** Sources */
+            sources: number;
+            /** Weight */
+            weight: number;
+            /** Why */
+            why: string;
+        };
+        /**
+         * EdgeEvidenceList
+         * @description What a span is fed by and what it feeds.
+         */
+        EdgeEvidenceList: {
+            /** Fed By */
+            fed_by: components["schemas"]["EdgeEvidence"][];
+            /** Feeds */
+            feeds: components["schemas"]["EdgeEvidence"][];
+        };
+        /**
+         * EdgeMatch
+         * @description One value on both sides: half-open character ranges into the texts of child and parent.
+         */
+        EdgeMatch: {
+            /** Child End */
+            child_end: number;
+            /** Child Start */
+            child_start: number;
+            /** Child Text */
+            child_text: string;
+            /** Parent End */
+            parent_end: number;
+            /** Parent Start */
+            parent_start: number;
+            /** Parent Text */
+            parent_text: string;
+        };
+        /**
+         * FormatInfo
+         * @description A registered log format.
+         */
+        FormatInfo: {
+            /** Name */
+            name: string;
+            /** Summary */
+            summary: string;
+        };
+        /**
+         * Health
+         * @description The server is up.
+         */
+        Health: {
+            /**
+             * Status
+             * @default ok
+             * @constant
+             */
+            status: "ok";
+            /** Version */
+            version: string;
+        };
+        /**
+         * IngestItem
+         * @description What became of one trajectory of an upload, or of one record that could not be read.
+         */
+        IngestItem: {
+            /** External Id */
+            external_id?: string | null;
+            /** File */
+            file?: string | null;
+            /** Id */
+            id?: string | null;
+            /** Line */
+            line?: number | null;
+            /** Reason */
+            reason?: string | null;
+            /** Report */
+            report?: components["schemas"]["NoteOut"][];
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "created" | "duplicate" | "replaced" | "rejected" | "conflict" | "skipped";
+        };
+        /**
+         * IngestProblem
+         * @description Nothing of an upload was stored, and why; the first item with a reason is the problem.
+         */
+        IngestProblem: {
+            /** Byte */
+            byte?: number | null;
+            /** Conflict */
+            conflict: number;
+            /** Created */
+            created: number;
+            /** Detail */
+            detail: string;
+            /** Duplicate */
+            duplicate: number;
+            /** Field */
+            field?: string | null;
+            /** File */
+            file?: string | null;
+            /** Instance */
+            instance?: string | null;
+            /** Items */
+            items: components["schemas"]["IngestItem"][];
+            /** Line */
+            line?: number | null;
+            /** Rejected */
+            rejected: number;
+            /** Replaced */
+            replaced: number;
+            /** Status */
+            status: number;
+            /** Title */
+            title: string;
+            /**
+             * Type
+             * @default about:blank
+             */
+            type: string;
+        };
+        /**
+         * IngestResult
+         * @description Per item, in the order of the input; a 2xx means that `created` and `replaced` are committed and on disk.
+         */
+        IngestResult: {
+            /** Conflict */
+            conflict: number;
+            /** Created */
+            created: number;
+            /** Duplicate */
+            duplicate: number;
+            /** Items */
+            items: components["schemas"]["IngestItem"][];
+            /** Rejected */
+            rejected: number;
+            /** Replaced */
+            replaced: number;
+        };
+        /**
+         * NoteOut
+         * @description One thing a reader or a batch guessed, repaired or left out.
+         */
+        NoteOut: {
+            /** Code */
+            code: string;
+            /** Group */
+            group?: string | null;
+            /** Message */
+            message: string;
+            /** Span */
+            span?: number | null;
+            /** Trajectory */
+            trajectory?: string | null;
+        };
+        /**
+         * ParameterInfo
+         * @description One parameter of an attributor.
+         */
+        ParameterInfo: {
+            /** Choices */
+            choices?: string[] | null;
+            /** Default */
+            default: string;
+            /** Name */
+            name: string;
+            /** Sentence */
+            sentence: string;
+            /** Type */
+            type: string;
+        };
+        /**
+         * PathStep
+         * @description One edge on the best path from a span to where the outcome is looked at.
+         */
+        PathStep: {
+            /** Child */
+            child: number;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "call" | "turn" | "value" | "state" | "control" | "context" | "explicit" | "override";
+            /** Parent */
+            parent: number;
+            /** Why */
+            why: string;
+        };
+        /**
+         * Problem
+         * @description RFC 9457: what is wrong, where, and what to do.
+         */
+        Problem: {
+            /** Byte */
+            byte?: number | null;
+            /** Detail */
+            detail: string;
+            /** Field */
+            field?: string | null;
+            /** File */
+            file?: string | null;
+            /** Instance */
+            instance?: string | null;
+            /** Line */
+            line?: number | null;
+            /** Status */
+            status: number;
+            /** Title */
+            title: string;
+            /**
+             * Type
+             * @default about:blank
+             */
+            type: string;
+        };
+        /**
+         * RewardOut
+         * @description A reward as it was given.
+         */
+        RewardOut: {
+            /** At */
+            at: string | null;
+            /** Name */
+            name: string | null;
+            /** Received */
+            received?: string | null;
+            /**
+             * Source
+             * @enum {string}
+             */
+            source: "verifier" | "human" | "reward_model" | "judge";
+            /** Span */
+            span: number | null;
+            /** Value */
+            value: number;
+        };
+        /**
+         * RewardProblem
+         * @description No reward was appended, and why; the first row with a reason is the problem.
+         */
+        RewardProblem: {
+            /** Appended */
+            appended: number;
+            /** Byte */
+            byte?: number | null;
+            /** Detail */
+            detail: string;
+            /** Field */
+            field?: string | null;
+            /** File */
+            file?: string | null;
+            /** Instance */
+            instance?: string | null;
+            /** Items */
+            items: components["schemas"]["IngestItem"][];
+            /** Line */
+            line?: number | null;
+            /** Rejected */
+            rejected: number;
+            /** Stale Runs */
+            stale_runs: number;
+            /** Status */
+            status: number;
+            /** Title */
+            title: string;
+            /**
+             * Type
+             * @default about:blank
+             */
+            type: string;
+        };
+        /**
+         * RewardResult
+         * @description Late rewards that were appended, and those that were not.
+         */
+        RewardResult: {
+            /** Appended */
+            appended: number;
+            /** Items */
+            items: components["schemas"]["IngestItem"][];
+            /** Rejected */
+            rejected: number;
+            /** Stale Runs */
+            stale_runs: number;
+        };
+        /**
+         * RunOut
+         * @description One attributor with its parameters over a set of trajectories, and how far it is.
+         */
+        RunOut: {
+            /** Attributor */
+            attributor: string;
+            /** Code Version */
+            code_version: string;
+            /**
+             * Created
+             * Format: date-time
+             */
+            created: string;
+            /** Dataset */
+            dataset: string | null;
+            /** Done */
+            done: number;
+            /** Edge Version */
+            edge_version: string;
+            /** Error */
+            error: string | null;
+            /** Finished */
+            finished: string | null;
+            /** Group By */
+            group_by: string | null;
+            /** Id */
+            id: string;
+            /** Label */
+            label: string;
+            /** Notes */
+            notes: components["schemas"]["NoteOut"][];
+            /** Number */
+            number: number;
+            /** Parameters */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /** Reward Source */
+            reward_source: ("verifier" | "human" | "reward_model" | "judge") | null;
+            /** Seed */
+            seed: number | null;
+            /** Stale */
+            stale: boolean;
+            /** Stale Reason */
+            stale_reason: string | null;
+            /** Started */
+            started: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "running" | "done" | "failed" | "cancelled";
+            /** Total */
+            total: number;
+            /** Watermark */
+            watermark: number;
+        };
+        /**
+         * RunPage
+         * @description Runs of a project, newest first.
+         */
+        RunPage: {
+            /** Items */
+            items: components["schemas"]["RunOut"][];
+            /** Next */
+            next?: string | null;
+        };
+        /**
+         * RunRequest
+         * @description One attributor over the trajectories of a project.
+         * @example {
+         *       "attributor": "dag",
+         *       "parameters": {
+         *         "gamma": 0.95
+         *       }
+         *     }
+         */
+        RunRequest: {
+            /** Attributor */
+            attributor: string;
+            /**
+             * Dataset
+             * @default null
+             */
+            dataset: string | null;
+            /**
+             * Group By
+             * @default null
+             */
+            group_by: string | null;
+            /**
+             * Parameters
+             * @default {}
+             */
+            parameters: {
+                [key: string]: boolean | number | string | (boolean | number | string | null)[] | null;
+            };
+            /**
+             * Reward
+             * @default null
+             */
+            reward: ("verifier" | "human" | "reward_model" | "judge") | null;
+        };
+        /**
+         * SpanCredit
+         * @description What one finished run says of one span.
+         */
+        SpanCredit: {
+            /** Advantage */
+            advantage: number | null;
+            /** Credit */
+            credit: number | null;
+            /** Label */
+            label: string;
+            /** Number */
+            number: number;
+            /** Run */
+            run: string;
+            /** Stale */
+            stale: boolean;
+        };
+        /**
+         * SpanCredits
+         * @description All finished runs that scored the trajectory, newest first; of runs with the same label only the newest.
+         */
+        SpanCredits: {
+            /** Items */
+            items: components["schemas"]["SpanCredit"][];
+            /** Span */
+            span: number;
+        };
+        /**
+         * SpanText
+         * @description The text of one span, cut in the middle where it is long: `head` and `tail` of `size` characters.
+         */
+        SpanText: {
+            /** Call Id */
+            call_id?: string | null;
+            /** Head */
+            head: string;
+            /** Size */
+            size: number;
+            /** Span */
+            span: number;
+            /**
+             * Tail
+             * @default
+             */
+            tail: string;
+        };
+        /**
+         * SpanTextWindow
+         * @description The texts of consecutive spans.
+         */
+        SpanTextWindow: {
+            /** Items */
+            items: components["schemas"]["SpanText"][];
+        };
+        /**
+         * Suggestions
+         * @description Names that a filter box may offer: the most frequent, at most 200.
+         */
+        Suggestions: {
+            /** Items */
+            items: string[];
+        };
+        /**
+         * TermOut
+         * @description One summand of a span's credit.
+         */
+        TermOut: {
+            /** Name */
+            name: string;
+            /** Spans */
+            spans: number[];
+            /** Value */
+            value: number;
+        };
+        /**
+         * TopSpan
+         * @description The most blamed span of a trajectory in the run asked for (the most praised, where nothing is blamed).
+         */
+        TopSpan: {
+            /** Credit */
+            credit: number;
+            /** Name */
+            name: string;
+            /** Span */
+            span: number;
+        };
+        /**
+         * TrajectoryOut
+         * @description The skeleton of a trajectory: everything but text and credit. Columns have one entry a span.
+         */
+        TrajectoryOut: {
+            /** Agent */
+            agent?: (string | null)[] | null;
+            /** Dataset */
+            dataset: string | null;
+            /** External Id */
+            external_id: string;
+            /** File */
+            file: string | null;
+            /** Format */
+            format: string;
+            /** Group */
+            group: string;
+            /** Group Mean */
+            group_mean: number | null;
+            /** Group Scored */
+            group_scored: number;
+            /** Group Size */
+            group_size: number;
+            /** Id */
+            id: string;
+            /** Is Action */
+            is_action: boolean[];
+            /** Is Error */
+            is_error: boolean[];
+            /** Is Write */
+            is_write: boolean[];
+            /** Kind */
+            kind: ("system" | "user" | "assistant" | "reasoning" | "tool_call" | "tool_result" | "meta")[];
+            /** Line */
+            line: number | null;
+            /** N Tokens */
+            n_tokens: number | null;
+            /** Name */
+            name: (string | null)[];
+            /** Outcome */
+            outcome: number | null;
+            /** Outcome Source */
+            outcome_source: ("verifier" | "human" | "reward_model" | "judge") | null;
+            /** Policy Version */
+            policy_version: string | null;
+            /** Project */
+            project: string;
+            /** Report */
+            report: components["schemas"]["NoteOut"][];
+            /** Result Of */
+            result_of: (number | null)[];
+            /** Rewards */
+            rewards: components["schemas"]["RewardOut"][];
+            /** Role */
+            role: string | null;
+            /** Size */
+            size: number[];
+            /** Step */
+            step: number | null;
+            /** Task */
+            task: string | null;
+            /** Terminated */
+            terminated: boolean | null;
+            /** Trial */
+            trial: string | null;
+            /** Truncated */
+            truncated: boolean | null;
+            /** Turn */
+            turn: number[];
+            /** Write Basis */
+            write_basis: string[];
+        };
+        /**
+         * TrajectoryPage
+         * @description A page of the list; `next` is the cursor of the one after it.
+         */
+        TrajectoryPage: {
+            /** Items */
+            items: components["schemas"]["TrajectoryRow"][];
+            /** Next */
+            next: string | null;
+            /** Run */
+            run?: string | null;
+            /** Scale */
+            scale?: number | null;
+            /** Total */
+            total: number;
+            /** Total Exact */
+            total_exact: boolean;
+        };
+        /**
+         * TrajectoryRow
+         * @description One line of the list. No text of the log is in it.
+         */
+        TrajectoryRow: {
+            /**
+             * Created
+             * Format: date-time
+             */
+            created: string;
+            /** Dataset */
+            dataset: string | null;
+            /** External Id */
+            external_id: string;
+            /** Format */
+            format: string;
+            /** Group */
+            group: string;
+            /** Group Mean */
+            group_mean: number | null;
+            /** Group Scored */
+            group_scored: number;
+            /** Group Size */
+            group_size: number;
+            /** Id */
+            id: string;
+            /** N Actions */
+            n_actions: number;
+            /** N Errors */
+            n_errors: number;
+            /** N Notes */
+            n_notes: number;
+            /** N Spans */
+            n_spans: number;
+            /** N Tokens */
+            n_tokens: number | null;
+            /** Outcome */
+            outcome: number | null;
+            /** Policy Version */
+            policy_version: string | null;
+            /** Step */
+            step: number | null;
+            /** Strip */
+            strip?: (number | null)[] | null;
+            /** Task */
+            task: string | null;
+            top?: components["schemas"]["TopSpan"] | null;
+            /** Trial */
+            trial: string | null;
+        };
+        /**
+         * Why
+         * @description The arithmetic behind one number: the terms add up to the credit within 1e-6.
+         */
+        Why: {
+            /** Advantage */
+            advantage: number | null;
+            /** Credit */
+            credit: number | null;
+            /** Path */
+            path: components["schemas"]["PathStep"][];
+            /** Span */
+            span: number;
+            /** Terms */
+            terms: components["schemas"]["TermOut"][];
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    list_attributors: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttributorInfo"][];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_formats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FormatInfo"][];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    suggest_groups: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+                text?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Suggestions"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    append_rewards: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {"trajectory": "ext:t-1", "value": 0.0, "source": "human", "at": "2026-04-14T18:40:12Z"}
+                 *     {"trajectory": "ext:t-1", "span": 4, "value": 0.5, "source": "judge", "name": "grounded"}
+                 */
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description What became of each row */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "appended": 1,
+                     *       "items": [
+                     *         {
+                     *           "external_id": "t-1",
+                     *           "file": null,
+                     *           "id": null,
+                     *           "line": 1,
+                     *           "reason": null,
+                     *           "report": [],
+                     *           "status": "created"
+                     *         }
+                     *       ],
+                     *       "rejected": 0,
+                     *       "stale_runs": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RewardResult"];
+                };
+            };
+            /** @description Every row was rejected */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["RewardProblem"] | components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_runs: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+                attributor?: string | null;
+                cursor?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunPage"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_run: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "attributor": "dag",
+                 *       "parameters": {
+                 *         "gamma": 0.95
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["RunRequest"];
+            };
+        };
+        responses: {
+            /** @description It waits for its turn */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "attributor": "dag",
+                     *       "code_version": "0.1.0+0123456789ab",
+                     *       "created": "2026-04-14T18:40:12.000000Z",
+                     *       "dataset": null,
+                     *       "done": 0,
+                     *       "edge_version": "0123456789ab",
+                     *       "error": null,
+                     *       "finished": null,
+                     *       "group_by": null,
+                     *       "id": "019a4f3e-8d2c-7000-8000-0123456789ab",
+                     *       "label": "dag:gamma=0.95",
+                     *       "notes": [],
+                     *       "number": 2,
+                     *       "parameters": {
+                     *         "gamma": 0.95
+                     *       },
+                     *       "reward_source": null,
+                     *       "seed": null,
+                     *       "stale": false,
+                     *       "stale_reason": null,
+                     *       "started": null,
+                     *       "state": "queued",
+                     *       "total": 0,
+                     *       "watermark": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_run: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancel_run: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_run: {
+        parameters: {
+            query?: {
+                to?: "jsonl" | "parquet";
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The credit rows, as an attachment */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.parquet": string;
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    suggest_tools: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+                text?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Suggestions"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_trajectories: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+                outcome?: ("pass" | "fail" | "unscored") | null;
+                outcome_min?: number | null;
+                outcome_max?: number | null;
+                group?: string | null;
+                dataset?: string | null;
+                task?: string | null;
+                tool?: string | null;
+                /** @description Whether a tool call failed */
+                errors?: boolean | null;
+                policy_version?: string | null;
+                step_min?: number | null;
+                step_max?: number | null;
+                /** @description Part of the id */
+                text?: string | null;
+                sort?: "created" | "-created" | "outcome" | "-outcome" | "spans" | "-spans";
+                /** @description What top and strip are of */
+                run?: string | null;
+                cursor?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of them */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "created": "2026-04-14T18:40:12.000000Z",
+                     *           "dataset": "runs.jsonl",
+                     *           "external_id": "t-1",
+                     *           "format": "openai_chat",
+                     *           "group": "g-1",
+                     *           "group_mean": 0.5,
+                     *           "group_scored": 4,
+                     *           "group_size": 4,
+                     *           "id": "019a4f3e-7c1b-7000-8000-0123456789ab",
+                     *           "n_actions": 6,
+                     *           "n_errors": 1,
+                     *           "n_notes": 0,
+                     *           "n_spans": 14,
+                     *           "n_tokens": 2134,
+                     *           "outcome": 0,
+                     *           "policy_version": "v7",
+                     *           "step": 120,
+                     *           "strip": [
+                     *             null,
+                     *             -0.1,
+                     *             -0.36,
+                     *             -0.04
+                     *           ],
+                     *           "task": "book LHR-CDG",
+                     *           "top": {
+                     *             "credit": -0.36,
+                     *             "name": "search_flights",
+                     *             "span": 3
+                     *           },
+                     *           "trial": null
+                     *         }
+                     *       ],
+                     *       "next": "WyItY3JlYXRlZCIsMTIsMTJd",
+                     *       "run": "019a4f3e-8d2c-7000-8000-0123456789ab",
+                     *       "scale": 0.36,
+                     *       "total": 212,
+                     *       "total_exact": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TrajectoryPage"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    upload: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+                /** @description What the log is; sniffed where not given */
+                format?: string | null;
+                /** @description What reports call the log */
+                name?: string | null;
+                /** @description Take the place of stored trajectories with the same id */
+                replace?: boolean;
+            };
+            header?: {
+                "Idempotency-Key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": unknown;
+                "application/octet-stream": string;
+                /** @example {"trajectory_id": "t-1", "group_id": "g-1", "reward": 1.0, "messages": [{"role": "user", "content": "Which flight?"}, {"role": "assistant", "content": "FL-2210."}]} */
+                "application/x-ndjson": string;
+                "multipart/form-data": {
+                    [key: string]: string;
+                };
+            };
+        };
+        responses: {
+            /** @description What became of each */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "conflict": 0,
+                     *       "created": 1,
+                     *       "duplicate": 0,
+                     *       "items": [
+                     *         {
+                     *           "external_id": "t-1",
+                     *           "file": "runs.jsonl",
+                     *           "id": "019a4f3e-7c1b-7000-8000-0123456789ab",
+                     *           "line": 1,
+                     *           "reason": null,
+                     *           "report": [],
+                     *           "status": "created"
+                     *         }
+                     *       ],
+                     *       "rejected": 0,
+                     *       "replaced": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["IngestResult"];
+                };
+            };
+            /** @description Every trajectory is stored already, with other content */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["IngestProblem"];
+                };
+            };
+            /** @description Nothing could be read */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["IngestProblem"] | components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_trajectory: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrajectoryOut"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_credits: {
+        parameters: {
+            query: {
+                /** @description Id, or attributor: its newest finished run */
+                run: string;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreditColumns"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_span_credits: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+                span: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpanCredits"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_graph: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EdgeColumns"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_edges: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+                span: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EdgeEvidenceList"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_raw: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The canonical line, as an attachment */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_texts: {
+        parameters: {
+            query?: {
+                from?: number;
+                /** @description Without it; 200 at once */
+                to?: number | null;
+                /** @description Characters a span; longer ones are cut */
+                most?: number;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpanTextWindow"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_text: {
+        parameters: {
+            query?: {
+                /** @description Characters */
+                from?: number;
+                /** @description Without it */
+                to?: number | null;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+                span: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As an attachment */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_why: {
+        parameters: {
+            query: {
+                /** @description Id, or attributor: its newest finished run */
+                run: string;
+                span: number;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Why"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    healthz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+}

@@ -1,0 +1,133 @@
+/** What the server is asked, with the types of its own OpenAPI document. */
+
+import createClient from "openapi-fetch";
+import type { components, paths } from "./api.gen";
+import { heard, lost } from "./server";
+
+type Schemas = components["schemas"];
+export type Problem = Schemas["Problem"];
+export type TrajectoryRow = Schemas["TrajectoryRow"];
+export type TrajectoryPage = Schemas["TrajectoryPage"];
+export type Trajectory = Schemas["TrajectoryOut"];
+export type SpanText = Schemas["SpanText"];
+export type EdgeColumns = Schemas["EdgeColumns"];
+export type EdgeEvidence = Schemas["EdgeEvidence"];
+export type EdgeEvidenceList = Schemas["EdgeEvidenceList"];
+export type CreditColumns = Schemas["CreditColumns"];
+export type Why = Schemas["Why"];
+export type Run = Schemas["RunOut"];
+export type RunRequest = Pick<Schemas["RunRequest"], "attributor" | "parameters">;
+export type SpanCredits = Schemas["SpanCredits"];
+export type AttributorInfo = Schemas["AttributorInfo"];
+export type Note = Schemas["NoteOut"];
+export type IngestResult = Schemas["IngestResult"];
+export type IngestItem = Schemas["IngestItem"];
+export type ListQuery = NonNullable<paths["/api/v1/trajectories"]["get"]["parameters"]["query"]>;
+
+export const BASE = "/api/v1";
+const client = createClient<paths>({
+  baseUrl: location.origin,
+  fetch: (request: Request) => globalThis.fetch(request),
+});
+
+/** The server's own words about what is wrong. */
+export class Refused extends Error {
+  constructor(
+    readonly problem: Pick<Problem, "title" | "status" | "detail">,
+    readonly status: number,
+  ) {
+    super(problem.detail || problem.title);
+  }
+}
+
+/** No answer at all. */
+export class Unreachable extends Error {
+  constructor() {
+    super("the server does not answer");
+  }
+}
+
+interface Answer<T> {
+  data?: T;
+  error?: unknown;
+  response: Response;
+}
+
+async function ask<T>(asked: Promise<Answer<T>>): Promise<T> {
+  const answer = await asked.catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    lost();
+    throw new Unreachable();
+  });
+  heard();
+  if (answer.data === undefined || !answer.response.ok) throw refusal(answer.error, answer.response.status);
+  return answer.data;
+}
+
+export function refusal(body: unknown, status: number): Refused {
+  const problem = body && typeof body === "object" ? (body as Partial<Problem>) : {};
+  const title = problem.title ?? `the server answered ${status}`;
+  return new Refused({ title, status, detail: problem.detail ?? title }, status);
+}
+
+export const api = {
+  list: (query: ListQuery, signal: AbortSignal) =>
+    ask(client.GET("/api/v1/trajectories", { params: { query }, signal })),
+  trajectory: (project: string, id: string, signal: AbortSignal) =>
+    ask(client.GET("/api/v1/trajectories/{id}", { params: { path: { id }, query: { project } }, signal })),
+  text: (project: string, id: string, from: number, to: number, most: number, signal: AbortSignal) =>
+    ask(
+      client.GET("/api/v1/trajectories/{id}/text", {
+        params: { path: { id }, query: { project, from, to, most } },
+        signal,
+      }),
+    ),
+  textOf: async (project: string, id: string, span: number, from: number, to: number, signal: AbortSignal) =>
+    (await ask(
+      client.GET("/api/v1/trajectories/{id}/text/{span}", {
+        params: { path: { id, span }, query: { project, from, to } },
+        parseAs: "text",
+        signal,
+      }) as unknown as Promise<Answer<string>>,
+    )) as string,
+  graph: (project: string, id: string, signal: AbortSignal) =>
+    ask(client.GET("/api/v1/trajectories/{id}/graph", { params: { path: { id }, query: { project } }, signal })),
+  evidence: (project: string, id: string, span: number, signal: AbortSignal) =>
+    ask(
+      client.GET("/api/v1/trajectories/{id}/graph/{span}", {
+        params: { path: { id, span }, query: { project } },
+        signal,
+      }),
+    ),
+  credits: (project: string, id: string, run: string, signal: AbortSignal) =>
+    ask(client.GET("/api/v1/trajectories/{id}/credits", { params: { path: { id }, query: { project, run } }, signal })),
+  why: (project: string, id: string, run: string, span: number, signal: AbortSignal) =>
+    ask(
+      client.GET("/api/v1/trajectories/{id}/why", { params: { path: { id }, query: { project, run, span } }, signal }),
+    ),
+  spanCredits: (project: string, id: string, span: number, signal: AbortSignal) =>
+    ask(
+      client.GET("/api/v1/trajectories/{id}/credits/{span}", {
+        params: { path: { id, span }, query: { project } },
+        signal,
+      }),
+    ),
+  runs: (project: string, limit: number, signal: AbortSignal) =>
+    ask(client.GET("/api/v1/runs", { params: { query: { project, limit } }, signal })),
+  run: (project: string, id: string, signal: AbortSignal) =>
+    ask(client.GET("/api/v1/runs/{id}", { params: { path: { id }, query: { project } }, signal })),
+  start: (project: string, body: RunRequest) =>
+    ask(
+      client.POST("/api/v1/runs", {
+        params: { query: { project } },
+        body: { reward: null, group_by: null, dataset: null, ...body },
+      }),
+    ),
+  suggestions: (project: string, what: "tools" | "groups", text: string, signal: AbortSignal) =>
+    ask(client.GET(`/api/v1/${what}`, { params: { query: { project, text } }, signal })),
+  attributors: (signal: AbortSignal) => ask(client.GET("/api/v1/attributors", { signal })),
+};
+
+export function rawPath(project: string, id: string): string {
+  return `${BASE}/trajectories/${encodeURIComponent(id)}/raw?project=${encodeURIComponent(project)}`;
+}

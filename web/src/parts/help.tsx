@@ -1,0 +1,48 @@
+import { useEffect, useRef } from "react";
+import { setShortcuts, useShortcuts } from "../preferences";
+
+const KEYS: [string, string][] = [
+  ["j  k", "next, previous span"],
+  ["]  [", "next, previous span in order of blame"],
+  ["u  i", "to the strongest source, to the strongest use"],
+  ["Backspace", "back along that walk"],
+  ["b  B", "choose the run; the one beside it"],
+  ["d", "one bar: the difference of the two"],
+  ["f", "fold reasoning and results"],
+  ["y", "copy a link to this view"],
+  ["Esc", "clear the selection"],
+  ["?", "this sheet"],
+];
+
+/** The keys, and the switch that turns them off. */
+export function Help({ onClose }: { onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const on = useShortcuts();
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog ref={dialog} className="help" onClose={onClose} aria-labelledby="help-title">
+      <header className="panelhead">
+        <h2 id="help-title">Keys</h2>
+        <button type="button" className="quiet" aria-label="close" onClick={onClose}>
+          ✕
+        </button>
+      </header>
+      <table>
+        <tbody>
+          {KEYS.map(([key, what]) => (
+            <tr key={key}>
+              <th scope="row">
+                <kbd>{key}</kbd>
+              </th>
+              <td>{what}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <label>
+        <input type="checkbox" checked={on} onChange={(event) => setShortcuts(event.target.checked)} /> single-key
+        shortcuts on
+      </label>
+    </dialog>
+  );
+}

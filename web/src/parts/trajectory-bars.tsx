@@ -1,0 +1,143 @@
+import type { Run, Trajectory } from "../api";
+import type { How } from "../location";
+import { count, number, plural } from "../pure/format";
+import { SCALES, type Scale } from "../pure/scale";
+import { FOLDS, type Fold, listPath, SHOWS, type Show, type View, writeList } from "../pure/url";
+import { inline } from "../pure/visible";
+import { Go } from "./go";
+import { RunChooser } from "./run-chooser";
+
+interface TitleProps {
+  project: string;
+  trajectory: Trajectory;
+  onReport: () => void;
+  onLink: () => void;
+  onHelp: () => void;
+}
+
+/** Which rollout this is and how it went. */
+export function Title({ project, trajectory, onReport, onLink, onHelp }: TitleProps) {
+  const actions = trajectory.is_action.filter(Boolean).length;
+  const group = writeList({ filters: { group: trajectory.group }, sort: "-created", run: null });
+  return (
+    <div className="title">
+      <h1>{inline(trajectory.external_id)}</h1>
+      <span className={`outcome ${grade(trajectory.outcome)}`}>
+        {trajectory.outcome === null ? "no reward yet" : `reward ${number(trajectory.outcome)}`}
+      </span>
+      <span>
+        group <Go to={listPath(project) + group}>{inline(trajectory.group)}</Go>
+        {trajectory.group_mean !== null && ` mean ${number(trajectory.group_mean)}`}, {trajectory.group_scored} of{" "}
+        {trajectory.group_size} scored
+      </span>
+      <span>
+        {plural(trajectory.kind.length, "span")}, {plural(actions, "action")}
+        {trajectory.n_tokens !== null && `, ${plural(trajectory.n_tokens, "token")}`}
+      </span>
+      {trajectory.step !== null && <span>step {count(trajectory.step)}</span>}
+      {trajectory.policy_version !== null && <span>policy {inline(trajectory.policy_version)}</span>}
+      <button type="button" className="quiet" onClick={onReport}>
+        {trajectory.report.length > 0 ? plural(trajectory.report.length, "note") : "report"}
+      </button>
+      <span className="end">
+        <button type="button" onClick={onLink}>
+          Copy link
+        </button>
+        <button type="button" onClick={onHelp} aria-label="keys">
+          ?
+        </button>
+      </span>
+    </div>
+  );
+}
+
+function grade(outcome: number | null): string {
+  if (outcome === null) return "unscored";
+  return outcome > 0 ? "good" : "bad";
+}
+
+interface BarProps {
+  project: string;
+  runs: Run[];
+  view: View;
+  change: (part: Partial<View>, how?: How) => void;
+  open: "by" | "vs" | null;
+  setOpen: (open: "by" | "vs" | null) => void;
+  byRun: string | null;
+  vsRun: string | null;
+  /** The scale in force, which the data set's is not where it is not known. */
+  scale: Scale;
+  hasDataset: boolean;
+}
+
+const SCALE_WORDS: Record<Scale, string> = { trajectory: "this trajectory", one: "±1", dataset: "data set, p99" };
+const FOLD_WORDS: Record<Fold, string> = { think: "reasoning", result: "results" };
+
+/** What is shown: by which run, beside which, on which scale, what is folded. */
+export function Toolbar(props: BarProps) {
+  const { project, runs, view, change, open, setOpen } = props;
+  const fold = (one: Fold) =>
+    change({ fold: FOLDS.filter((f) => (f === one ? !view.fold.includes(f) : view.fold.includes(f))) });
+  return (
+    <div className="toolbar">
+      <RunChooser
+        {...{ project, runs }}
+        name="by"
+        empty="choose a run"
+        shown={props.byRun}
+        open={open === "by"}
+        onOpen={(is) => setOpen(is ? "by" : null)}
+        onChoose={(run) => change({ by: run }, "push")}
+      />
+      <RunChooser
+        {...{ project, runs }}
+        name="beside"
+        empty="nothing"
+        none="nothing"
+        shown={view.vs === null ? null : props.vsRun}
+        open={open === "vs"}
+        onOpen={(is) => setOpen(is ? "vs" : null)}
+        onChoose={(run) => change({ vs: run, diff: run === null ? false : view.diff }, "push")}
+      />
+      {view.vs !== null && (
+        <Toggle on={view.diff} onToggle={() => change({ diff: !view.diff })}>
+          difference
+        </Toggle>
+      )}
+      <label>
+        show{" "}
+        <select value={view.show} onChange={(event) => change({ show: event.target.value as Show })}>
+          {SHOWS.map((show) => (
+            <option key={show}>{show}</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        scale{" "}
+        <select value={props.scale} onChange={(event) => change({ scale: event.target.value as Scale })}>
+          {SCALES.map((scale) => (
+            <option key={scale} value={scale} disabled={scale === "dataset" && !props.hasDataset}>
+              {SCALE_WORDS[scale]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <span className="group">
+        fold
+        {FOLDS.map((one) => (
+          <Toggle key={one} on={view.fold.includes(one)} onToggle={() => fold(one)}>
+            {FOLD_WORDS[one]}
+          </Toggle>
+        ))}
+      </span>
+    </div>
+  );
+}
+
+function Toggle({ on, onToggle, children }: { on: boolean; onToggle: () => void; children: string }) {
+  return (
+    <button type="button" className="toggle" aria-pressed={on} onClick={onToggle}>
+      {children}
+    </button>
+  );
+}

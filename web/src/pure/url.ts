@@ -1,0 +1,150 @@
+/** Every view is a link: paths and search parameters to typed state and back. */
+
+import { SCALES, type Scale } from "./scale";
+
+export type Route =
+  | { view: "start" }
+  | { view: "list"; project: string }
+  | { view: "trajectory"; project: string; trajectory: string }
+  | { view: "upload"; project: string }
+  | { view: "nowhere" };
+
+export function route(pathname: string): Route {
+  const parts = decoded(pathname);
+  if (parts === null) return { view: "nowhere" };
+  if (parts.length === 0) return { view: "start" };
+  const [p, project, screen, trajectory, more] = parts;
+  if (p !== "p" || project === undefined || more !== undefined) return { view: "nowhere" };
+  if (screen === "trajectories" && trajectory === undefined) return { view: "list", project };
+  if (screen === "upload" && trajectory === undefined) return { view: "upload", project };
+  if (screen === "t" && trajectory !== undefined) return { view: "trajectory", project, trajectory };
+  return { view: "nowhere" };
+}
+
+function decoded(pathname: string): string[] | null {
+  try {
+    return pathname
+      .split("/")
+      .filter((part) => part !== "")
+      .map(decodeURIComponent);
+  } catch {
+    return null;
+  }
+}
+
+export const listPath = (project: string) => `/p/${encodeURIComponent(project)}/trajectories`;
+export const uploadPath = (project: string) => `/p/${encodeURIComponent(project)}/upload`;
+export const trajectoryPath = (project: string, trajectory: string) =>
+  `/p/${encodeURIComponent(project)}/t/${encodeURIComponent(trajectory)}`;
+
+export const FOLDS = ["think", "result"] as const;
+export type Fold = (typeof FOLDS)[number];
+export const SHOWS = ["credit", "advantage"] as const;
+export type Show = (typeof SHOWS)[number];
+
+/** What of a trajectory is looked at. `span`: null leaves the choice to the screen, "none" selects nothing. */
+export interface View {
+  span: number | "none" | null;
+  by: string | null;
+  vs: string | null;
+  diff: boolean;
+  scale: Scale;
+  show: Show;
+  fold: Fold[];
+}
+
+export const PLAIN: View = {
+  span: null,
+  by: null,
+  vs: null,
+  diff: false,
+  scale: "trajectory",
+  show: "credit",
+  fold: [],
+};
+
+export function readView(search: string): View {
+  const given = new URLSearchParams(search);
+  return {
+    span: readSpan(given.get("span")),
+    by: given.get("by") || null,
+    vs: given.get("vs") || null,
+    diff: given.get("diff") === "1",
+    scale: SCALES.find((scale) => scale === given.get("scale")) ?? PLAIN.scale,
+    show: SHOWS.find((show) => show === given.get("show")) ?? PLAIN.show,
+    fold: FOLDS.filter((fold) => given.get("fold")?.split(",").includes(fold)),
+  };
+}
+
+function readSpan(text: string | null): View["span"] {
+  if (text === "none") return "none";
+  const digits = /^s(\d{1,9})$/.exec(text ?? "")?.[1];
+  return digits === undefined ? null : Number(digits);
+}
+
+export function writeView(view: View): string {
+  const out = new URLSearchParams();
+  if (view.span !== null) out.set("span", view.span === "none" ? "none" : `s${view.span}`);
+  if (view.by) out.set("by", view.by);
+  if (view.vs) out.set("vs", view.vs);
+  if (view.diff) out.set("diff", "1");
+  if (view.scale !== PLAIN.scale) out.set("scale", view.scale);
+  if (view.show !== PLAIN.show) out.set("show", view.show);
+  if (view.fold.length > 0) out.set("fold", view.fold.join(","));
+  return searchOf(out);
+}
+
+/** Names of the list's filters as the API has them (docs/http.md); the numeric ones hold what was typed. */
+export const FILTERS = [
+  "outcome",
+  "outcome_min",
+  "outcome_max",
+  "group",
+  "dataset",
+  "task",
+  "tool",
+  "errors",
+  "policy_version",
+  "step_min",
+  "step_max",
+  "text",
+] as const;
+export type FilterName = (typeof FILTERS)[number];
+export const SORTS = ["-created", "created", "outcome", "-outcome", "spans", "-spans"] as const;
+export type Sort = (typeof SORTS)[number];
+
+export interface ListView {
+  filters: Partial<Record<FilterName, string>>;
+  sort: Sort;
+  run: string | null;
+}
+
+export function readList(search: string): ListView {
+  const given = new URLSearchParams(search);
+  const filters: ListView["filters"] = {};
+  for (const name of FILTERS) {
+    const value = given.get(name);
+    if (value) filters[name] = value;
+  }
+  return {
+    filters,
+    sort: SORTS.find((sort) => sort === given.get("sort")) ?? "-created",
+    run: given.get("run") || null,
+  };
+}
+
+export function writeList(list: ListView): string {
+  const out = new URLSearchParams();
+  for (const name of FILTERS) {
+    const value = list.filters[name];
+    if (value) out.set(name, value);
+  }
+  if (list.sort !== "-created") out.set("sort", list.sort);
+  if (list.run) out.set("run", list.run);
+  return searchOf(out);
+}
+
+function searchOf(out: URLSearchParams): string {
+  const text = out.toString();
+  return text ? `?${text}` : "";
+}

@@ -1,0 +1,257 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useRef, useState } from "react";
+import { api, type ListQuery, type TrajectoryRow } from "../api";
+import { useKeys } from "../keys";
+import { useList } from "../location";
+import { EmptyList, NoMatch } from "../parts/empty";
+import { Filters } from "../parts/filters";
+import { Go } from "../parts/go";
+import { LongName } from "../parts/long-name";
+import { RunChooser } from "../parts/run-chooser";
+import { Strip } from "../parts/strip";
+import { Trouble } from "../parts/trouble";
+import { count, number, when } from "../pure/format";
+import { defaultRun, named } from "../pure/runs";
+import { type ListView, PLAIN, type Sort, trajectoryPath, writeView } from "../pure/url";
+import { inline } from "../pure/visible";
+import { spanName } from "../pure/words";
+import { useRuns } from "../queries";
+
+const NUMBERS = new Set(["outcome_min", "outcome_max", "step_min", "step_max"]);
+
+/** The URL's filters as the API takes them; a number that is not one is left out. */
+function queryOf(project: string, { filters, sort }: ListView, run: string | null): ListQuery {
+  const given = Object.entries(filters).flatMap(([name, value]): [string, string | number | boolean][] => {
+    if (name === "errors") return [[name, value === "true"]];
+    if (!NUMBERS.has(name)) return [[name, value]];
+    return Number.isFinite(Number(value)) ? [[name, Number(value)]] : [];
+  });
+  return { ...Object.fromEntries(given), project, sort, ...(run ? { run } : {}) };
+}
+
+/** All trajectories of a project, with what one run says of each. */
+export function TrajectoryList({ project }: { project: string }) {
+  const [list, change] = useList();
+  const [open, setOpen] = useState(false);
+  const runs = useRuns(project);
+  const run = list.run ?? defaultRun(runs.data ?? [])?.id ?? null;
+  const query = queryOf(project, list, run);
+  const pages = useInfiniteQuery({
+    queryKey: ["list", query],
+    queryFn: ({ signal, pageParam }) => api.list({ ...query, ...(pageParam ? { cursor: pageParam } : {}) }, signal),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.next || undefined,
+    enabled: runs.data !== undefined || runs.error !== null,
+    placeholderData: (before) => before,
+  });
+  useKeys({ j: () => moveFocus(1), k: () => moveFocus(-1) });
+  const first = pages.data?.pages[0];
+  const rows = pages.data?.pages.flatMap((page) => page.items) ?? [];
+  const full = Math.max(0, ...(pages.data?.pages.map((page) => page.scale ?? 0) ?? []));
+  const filtered = Object.keys(list.filters).length > 0;
+  if (first?.total === 0 && !filtered) return <EmptyList project={project} />;
+  return (
+    <main className="listpage">
+      <h1 className="hidden">Trajectories</h1>
+      <Filters project={project} filters={list.filters} onChange={(filters) => change({ filters })} />
+      <div className="toolbar">
+        <RunChooser
+          project={project}
+          runs={runs.data ?? []}
+          name="credit by"
+          empty="no run yet"
+          shown={named(runs.data ?? [], run)?.id ?? null}
+          open={open}
+          onOpen={setOpen}
+          onChoose={(chosen) => change({ run: chosen }, "push")}
+        />
+        <label>
+          sort{" "}
+          <select value={list.sort} onChange={(event) => change({ sort: event.target.value as Sort })}>
+            {Object.entries(SORT_WORDS).map(([sort, words]) => (
+              <option key={sort} value={sort}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+        <span className="end" role="status">
+          {first && `${count(rows.length)} of ${count(first.total)}${first.total_exact ? "" : "+"}`}
+          {full > 0 && `, strips scaled to ±${number(full)}`}
+        </span>
+      </div>
+      {pages.error && !pages.data && <Trouble error={pages.error} what="the list" />}
+      {first?.total === 0 && filtered && <NoMatch onClear={() => change({ filters: {} }, "push")} />}
+      {rows.length > 0 && (
+        <Table
+          rows={rows}
+          total={first?.total ?? rows.length}
+          full={full}
+          more={pages.hasNextPage && !pages.isFetchingNextPage}
+          onMore={() => void pages.fetchNextPage()}
+          to={(row) => trajectoryPath(project, row.id) + writeView({ ...PLAIN, by: list.run })}
+        />
+      )}
+    </main>
+  );
+}
+
+/** To the next or previous row; Enter opens it, as it does any link. */
+function moveFocus(by: 1 | -1): void {
+  const links = [...document.querySelectorAll<HTMLElement>(".rows .cover")];
+  const here = links.indexOf(document.activeElement as HTMLElement);
+  links[Math.max(0, Math.min(links.length - 1, here + by))]?.focus();
+}
+
+const SORT_WORDS: Record<Sort, string> = {
+  "-created": "newest first",
+  created: "oldest first",
+  outcome: "lowest reward",
+  "-outcome": "highest reward",
+  spans: "shortest",
+  "-spans": "longest",
+};
+
+interface TableProps {
+  rows: TrajectoryRow[];
+  total: number;
+  full: number;
+  more: boolean;
+  onMore: () => void;
+  to: (row: TrajectoryRow) => string;
+}
+
+const HEADS = [
+  "trajectory",
+  "reward",
+  "group",
+  "group mean",
+  "spans",
+  "top span",
+  "credit by span",
+  "errors",
+  "notes",
+  "when",
+];
+
+function Table({ rows, total, full, more, onMore, to }: TableProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 36,
+    overscan: 8,
+  });
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (more && last >= rows.length - 20) onMore();
+  });
+  return (
+    <div className="table" role="table" aria-label="Trajectories" aria-rowcount={total + 1}>
+      <div role="rowgroup">
+        {/* biome-ignore lint/a11y/useFocusableInteractive: the links in the rows are what is operated */}
+        <div className="tr th" role="row" aria-rowindex={1}>
+          {HEADS.map((head) => (
+            // biome-ignore lint/a11y/useFocusableInteractive: a plain header
+            <span key={head} role="columnheader">
+              {head}
+            </span>
+          ))}
+        </div>
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolled region needs the keyboard */}
+      <div className="scroll" ref={scroller} role="rowgroup" tabIndex={0} aria-label="rows">
+        <div className="rows" role="presentation" style={{ height: virtual.getTotalSize() }}>
+          {items.map(({ index, start }) => {
+            const row = rows[index];
+            return row && <Row key={row.id} row={row} index={index} start={start} full={full} to={to(row)} />;
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+interface RowProps {
+  row: TrajectoryRow;
+  index: number;
+  start: number;
+  full: number;
+  to: string;
+}
+
+function Row({ row, index, start, full, to }: RowProps) {
+  return (
+    // biome-ignore lint/a11y/useFocusableInteractive: its link is what is operated
+    <div className="tr" role="row" aria-rowindex={index + 2} style={{ transform: `translateY(${start}px)` }}>
+      <span role="cell">
+        <Go to={to} className="cover" title={inline(row.external_id)} aria-label={inline(row.external_id)}>
+          <LongName name={row.external_id} />
+        </Go>
+      </span>
+      <span role="cell" className="figure">
+        {row.outcome === null ? <span className="muted">none yet</span> : number(row.outcome)}
+      </span>
+      <span role="cell" title={inline(row.group)}>
+        <LongName name={row.group} />
+      </span>
+      <span role="cell" className="figure" title="mean reward of the group's scored rollouts">
+        {row.group_mean === null ? "–" : number(row.group_mean)}{" "}
+        <span className="muted">
+          {row.group_scored}/{row.group_size}
+        </span>
+      </span>
+      <span role="cell" className="figure">
+        {count(row.n_spans)}
+      </span>
+      <span role="cell">
+        {row.top ? (
+          <span className={row.top.credit < 0 ? "top blame" : "top credit"} title={topTitle(row)}>
+            <span className="cut">{spanName(row.top.name)}</span> <span className="muted">s{row.top.span}</span>{" "}
+            {number(row.top.credit)}
+            {ties(row) > 0 && <span className="muted">and {count(ties(row))} more</span>}
+          </span>
+        ) : (
+          <span className="muted">{topless(row)}</span>
+        )}
+      </span>
+      <span role="cell">{row.strip && <Strip cells={row.strip} full={full} label={stripLabel(row)} />}</span>
+      <span role="cell" className="figure">
+        {row.n_errors > 0 ? count(row.n_errors) : <span className="muted">0</span>}
+      </span>
+      <span role="cell" className="figure">
+        {row.n_notes > 0 ? count(row.n_notes) : <span className="muted">0</span>}
+      </span>
+      <span role="cell" className="muted">
+        {when(row.created)}
+      </span>
+    </div>
+  );
+}
+
+/** Why no span stands out. */
+/** Cells of the strip as far from zero as the top span's, beside it: the first of equals is not worse than they are. */
+function ties(row: TrajectoryRow): number {
+  const { top, strip } = row;
+  return top && strip ? strip.filter((cell) => cell === top.credit).length - 1 : 0;
+}
+
+function topTitle(row: TrajectoryRow): string {
+  const name = inline(row.top?.name ?? "");
+  return ties(row) > 0 ? `${name}: the first of ${ties(row) + 1} with the same credit` : name;
+}
+
+function topless({ strip }: TrajectoryRow): string {
+  if (!strip) return "–";
+  const scored = strip.find((value) => value !== null);
+  if (scored === undefined) return "not scored";
+  return `all ${number(scored)}`;
+}
+
+function stripLabel({ strip }: TrajectoryRow): string {
+  const scored = (strip ?? []).filter((value) => value !== null && value !== undefined);
+  const below = scored.filter((value) => value < 0).length;
+  return `credit strip: ${below} of ${scored.length} scored cells below zero`;
+}

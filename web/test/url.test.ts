@@ -1,0 +1,76 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { SCALES } from "../src/pure/scale";
+import {
+  FILTERS,
+  FOLDS,
+  listPath,
+  PLAIN,
+  readList,
+  readView,
+  route,
+  SHOWS,
+  SORTS,
+  trajectoryPath,
+  uploadPath,
+  writeList,
+  writeView,
+} from "../src/pure/url";
+
+const name = fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 });
+
+const views = fc.record({
+  span: fc.oneof(fc.constant(null), fc.constant("none" as const), fc.nat(1e6)),
+  by: fc.option(name, { nil: null }),
+  vs: fc.option(name, { nil: null }),
+  diff: fc.boolean(),
+  scale: fc.constantFrom(...SCALES),
+  show: fc.constantFrom(...SHOWS),
+  fold: fc.subarray([...FOLDS]),
+});
+
+const lists = fc.record({
+  filters: fc.subarray([...FILTERS]).chain((names) => fc.record(Object.fromEntries(names.map((key) => [key, name])))),
+  sort: fc.constantFrom(...SORTS),
+  run: fc.option(name, { nil: null }),
+});
+
+describe("views are links", () => {
+  test("what is written is read back", () => {
+    fc.assert(
+      fc.property(views, (view) => {
+        expect(readView(writeView(view))).toEqual(view);
+      }),
+    );
+    fc.assert(
+      fc.property(lists, (list) => {
+        expect(readList(writeList(list))).toEqual(list);
+      }),
+    );
+  });
+
+  test("a plain view needs no parameters", () => expect(writeView(PLAIN)).toBe(""));
+
+  test("nonsense in a link is left out, never an error", () => {
+    expect(readView("?span=x9&scale=log&show=&fold=all,think&diff=yes")).toEqual({ ...PLAIN, fold: ["think"] });
+    fc.assert(fc.property(fc.string(), (text) => void readView(text)));
+  });
+});
+
+describe("paths", () => {
+  test("projects and trajectories may be called anything", () => {
+    fc.assert(
+      fc.property(name, name, (project, trajectory) => {
+        expect(route(listPath(project))).toEqual({ view: "list", project });
+        expect(route(uploadPath(project))).toEqual({ view: "upload", project });
+        expect(route(trajectoryPath(project, trajectory))).toEqual({ view: "trajectory", project, trajectory });
+      }),
+    );
+  });
+
+  test.each(["/p/x/t", "/q/x/t/y", "/p/x/t/y/z", "/p/%E0%A4%A/t/y", "/p/x/runs"])("%s is nowhere", (path) =>
+    expect(route(path).view).toBe("nowhere"),
+  );
+
+  test("the root is the start", () => expect(route("/").view).toBe("start"));
+});
