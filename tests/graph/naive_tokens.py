@@ -24,6 +24,7 @@ from trajcredit.kernels.words import (
     SHOWN,
     START,
     WHOLE,
+    WORDS,
     WRITTEN,
 )  # fmt: skip
 
@@ -161,7 +162,8 @@ class Stretch:
     def _shown(self, word: re.Match[bytes]) -> int:
         """In quotes, or after = or : and at most one blank; WHOLE where the token is the stretch."""
         start, end = word.span()
-        if self.every & WHOLE and (start, end) == (0, len(self.text)):
+        rooted = re.fullmatch(rb"[./~]*/", self.text[:start]) and not re.fullmatch(rb"[a-z]+", word.group())
+        if self.every & WHOLE and end == len(self.text) and (start == 0 or rooted):
             return WHOLE | SHOWN
         before, after = self.text[max(0, start - 2) : start], self.text[end : end + 1]
         if before.endswith((b'"', b"'", b"`")):
@@ -259,12 +261,16 @@ def worth(raw: bytes) -> tuple[int, int]:
         return _number_worth(raw, digits)
     minted = MINTED if digits >= 2 and letters + digits >= 6 else 0
     if re.search(rb"[/@_]", raw) or (b"." in raw and b"'" not in raw):
-        return min(3000, 220 * len(raw)), PATH if b"/" in raw else minted
+        of_words = digits == 0 and not re.search(rb"[/@.]", raw)
+        looks = WORDS if of_words else 0 if b"@" in raw else minted
+        return min(3000, (140 if of_words else 220) * len(raw)), PATH if b"/" in raw else looks
     if digits == 0:
         return _word_worth(raw, letters, capitals)
     counted = re.match(rb"[0-9]+(?=(-?))", raw)
     if counted and len(counted.group()) == digits and not capitals and (letters <= 3 or counted[1]):
         return _digits_worth(counted.group()), 0
+    if re.fullmatch(rb"(?:[a-z\x80-\xff]|\x01)*[0-9]{1,2}", raw) and 3 <= letters <= 6 and not capitals:
+        return 350 + _digits_worth(raw[-digits:]), 0
     return min(4000, 400 * (letters + digits)), minted
 
 
@@ -296,5 +302,5 @@ def _word_worth(raw: bytes, letters: int, capitals: int) -> tuple[int, int]:
     if capitals == letters:
         return min(2400, 400 * letters), ALPHA
     if _count(rb"[A-Z\x01]", raw[1:]) > joints:
-        return min(2400, 200 * letters), ALPHA
+        return min(2400, 120 * letters), ALPHA
     return 750 * (1 + joints), ALPHA

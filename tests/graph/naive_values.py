@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import log2
 
 from tests.graph.naive_story import Place, Story, compared
 from tests.graph.naive_tokens import Token
@@ -28,6 +29,7 @@ from trajcredit.kernels.words import (
     SHOWN,
     START,
     WHOLE,
+    WORDS,
 )  # fmt: skip
 from trajcredit.model import Trajectory
 
@@ -41,12 +43,12 @@ MOST_SUMS = 64
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A dependency; the weight in ten-thousandths, its first values as tokens of child and parent."""
+    """A dependency; what it proves in hundredths of a bit, its first values as tokens of child and parent."""
 
     child: int
     parent: int
     rule: str
-    weight: int
+    bits: int
     matches: tuple[tuple[Token, Token], ...]
 
 
@@ -93,12 +95,15 @@ class Use:
 def values_of(story: Story, child: int) -> tuple[list[Use], int]:
     """Distinct values of a child that have a source, and how many uses were too common to look for one.
 
-    A compound that has a source hides its pieces. As it is: only where it is mentioned first.
+    A compound that has a source hides its pieces.
     """
     uses: dict[bytes, Use] = {}
     hidden, ignored = -1, 0
     for at, token, form in compared(story.tokens[child]):
-        if form in uses or (token.flags & PART and token.start < hidden):
+        if token.flags & PART and token.start < hidden:
+            continue
+        if form in uses:
+            hidden = hidden if token.flags & PART else token.end
             continue
         if len(story.values[form].carriers) > story.common:
             ignored += token.bits >= 1200 and not token.flags & (PART | KEY)
@@ -108,6 +113,10 @@ def values_of(story: Story, child: int) -> tuple[list[Use], int]:
         if sources:
             if token.flags & PLAIN and token.flags & WHOLE and any(story.at(s).flags & WHOLE for s in sources):
                 bits = max(bits, min(2400, 220 * len(token.raw)))
+            if token.flags & (ALPHA | WORDS) and story.kind(sources[0]) != "user":
+                bits = int(100 * (bits / 100 - 2 * log2(len(story.values[form].carriers))))
+            if bits <= 0:
+                continue
             uses[form] = Use(token, at, bits, sources)
             hidden = hidden if token.flags & PART else token.end
     return list(uses.values()), ignored
@@ -120,7 +129,7 @@ def _bits(story: Story, child: int, at: int, form: bytes) -> int:
     if flags & KEY or value.origin != "shown":
         return 0
     if flags & PLAIN:
-        bits = (800 if flags & WHOLE else 350) if calls else 0
+        bits = 800 if calls and flags & WHOLE else 0
     elif (flags & ALPHA and value.lower) or (
         flags & START and flags & ALPHA and bits <= 750 and not calls and not _starts_name(story.tokens[child], at)
     ):
@@ -140,6 +149,7 @@ def shared_values(story: Story, child: int, uses: list[Use]) -> list[Edge]:
     explains: Counter[int] = Counter()
     for use in uses:
         explains.update({place.span: use.bits for place in use.sources})
+    uses = [use for use in uses if _is_clear(story, child, use, explains, uses)]
     chosen = [_choice(story, child, use, explains) for use in uses]
     edges: list[Edge] = []
     for parent in explains:
@@ -147,17 +157,28 @@ def shared_values(story: Story, child: int, uses: list[Use]) -> list[Edge]:
         matches: list[tuple[Token, Token]] = []
         for use, source in zip(uses, chosen, strict=True):
             for place in use.sources:
-                is_source = place.span == parent and _is_source(story, place, source)
+                is_source = place.span == parent and _is_source(story, place, source, explains)
                 is_echo = place.span == parent and not is_source and _is_echo(story, use, place)
                 told += use.bits if is_source else 0
                 echoed += use.bits if is_echo else 0
                 matches += [(use.token, story.at(place))] if is_source or is_echo else []
         evidence = tuple(matches[:MOST_MATCHES])
         if told / 100 >= story.floor:
-            edges.append(Edge(child, parent, "value", min(10000, 4000 + 2 * told), evidence))
+            edges.append(Edge(child, parent, "value", told, evidence))
         elif echoed and (told + echoed) / 100 >= story.floor:
-            edges.append(Edge(child, parent, "echo", 3500, evidence))
+            edges.append(Edge(child, parent, "echo", told + echoed, evidence))
     return edges
+
+
+def _is_clear(story: Story, child: int, use: Use, explains: Counter[int], uses: list[Use]) -> bool:
+    """Whether every place that showed a value is kept, or the one chosen explains about as much as any source does."""
+    token = use.token.form
+    assert token is not None
+    if len(story.values[token].carriers) <= 8 or story.kind(use.sources[0]) == "user":
+        return True
+    shown = [other for other in uses if story.kind(other.sources[0]) != "user"]
+    most = max(explains[place.span] for other in shown for place in other.sources)
+    return 3 * explains[_choice(story, child, use, explains).span] >= 2 * most
 
 
 def _choice(story: Story, child: int, use: Use, explains: Counter[int]) -> Place:
@@ -206,10 +227,11 @@ def _tells(token: Token) -> bool:
     return not token.flags & KEY and (token.bits >= 300 or token.flags & SHOWN != 0)
 
 
-def _is_source(story: Story, place: Place, chosen: Place) -> bool:
-    """The chosen source, or another result of its turn."""
+def _is_source(story: Story, place: Place, chosen: Place, explains: Counter[int]) -> bool:
+    """The chosen source, or another result of its turn that shows as much of the child."""
     if story.kind(place) == story.kind(chosen) == "tool_result":
-        return story.spans[place.span].turn == story.spans[chosen.span].turn
+        together = story.spans[place.span].turn == story.spans[chosen.span].turn
+        return place == chosen or (together and 3 * explains[place.span] >= 2 * explains[chosen.span])
     return place == chosen
 
 
@@ -239,7 +261,7 @@ def neighbours(story: Story, child: int) -> list[Edge]:
                 continue
             place = value.carriers[-1]
             if story.kind(place) != "tool_result" or story.spans[place.span].turn < story.spans[child].turn:
-                edges.append(Edge(child, place.span, "neighbour", 4000, ((token, story.at(place)),)))
+                edges.append(Edge(child, place.span, "neighbour", 0, ((token, story.at(place)),)))
                 break
     return edges
 
@@ -255,7 +277,7 @@ def whole_results(story: Story, child: int) -> list[Edge]:
         if not token.flags & NUMBER or len(token.raw) < 2 or parent is None:
             continue
         if story.rounds(parent) == story.rounds(child) and story.spans[parent].turn < story.spans[child].turn:
-            edges.append(Edge(child, parent, "whole_result", 5000, ((token, story.tokens[parent][0]),)))
+            edges.append(Edge(child, parent, "whole_result", 0, ((token, story.tokens[parent][0]),)))
             value.alone = None
     return edges
 
@@ -277,7 +299,7 @@ def minted_ids(story: Story, result: int) -> list[Edge]:
         if first.span in (latest, result) or parent is None or story.failed[first.span]:
             continue
         if story.spans[parent].turn < story.spans[call].turn and len(edges) < MOST_MINTED:
-            edges.append(Edge(call, parent, "minted_id", 7000, ((token, story.at(first)),)))
+            edges.append(Edge(call, parent, "minted_id", 0, ((token, story.at(first)),)))
             latest = first.span
     return edges
 
@@ -328,7 +350,7 @@ def _summands(story: Story, child: int, token: Token, tool: str | None, name: by
         if story.spans[parent].kind == "tool_result" and not story.failed[parent] and story.tool(parent) == tool:
             here = [summand for summand, field_ in _fields(story.tokens[parent]) if field_ == name]
             if here:
-                yield Edge(child, parent, "field_sum", 4000, ((token, here[0]),))
+                yield Edge(child, parent, "field_sum", 0, ((token, here[0]),))
 
 
 def _fields(text: list[Token]) -> list[tuple[Token, bytes | None]]:
@@ -347,10 +369,17 @@ WHOLE_BITS = 1400
 MOST_RESOURCES = 32
 
 
-def resources(text: list[Token]) -> list[tuple[Token, bool]]:
-    """What the arguments of a call name, and whether each is a whole argument."""
-    named = [(token, _is_argument(token)) for _, token, _ in compared(text) if _is_argument(token) or _is_file(token)]
-    return named[:MOST_RESOURCES]
+def resources(text: list[Token]) -> list[tuple[Token, int]]:
+    """What the arguments of a call name: 1 as a whole argument, 2 as the end of a path that is one, 0 otherwise."""
+    named = [token for _, token, _ in compared(text) if _is_argument(token) or _is_file(token)]
+    paths = [(token.start, token.end) for token in named if _is_argument(token)]
+    return [(token, _how(token, paths)) for token in named[:MOST_RESOURCES]]
+
+
+def _how(token: Token, arguments: list[tuple[int, int]]) -> int:
+    if _is_argument(token):
+        return 1
+    return 2 if any(start <= token.start < end for start, end in arguments) else 0
 
 
 def _is_argument(token: Token) -> bool:

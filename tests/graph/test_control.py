@@ -20,24 +20,43 @@ def test_a_preamble_leads_to_nothing():
 def test_an_answer_rests_on_the_question():
     graph = graph_of(user("hello"), say("Which order?"), user("the blue one"), say("I see."), user("and now"))
     assert claims(graph, "turn") == {(1, 2)}
-    assert edge(graph, 1, 2)[:2] == ("reply", 0.6)
+    assert edge(graph, 1, 2)[:2] == ("reply", 0.95)
 
 
 def test_a_retry_follows_the_failure_of_the_same_call():
     graph = graph_of(user("go"), call("look", id="GH-61220"), failure(), call("look", id="GH-61220"), result("fine"))
-    assert edge(graph, 2, 3)[:2] == ("retry", 0.3)
+    assert edge(graph, 2, 3)[:2] == ("retry", 0.9)
 
 
 def test_another_use_of_a_tool_that_failed_is_no_retry():
     graph = graph_of(user("go"), call("look", id="GH-61220"), failure(), call("look", id="ZZ-10400"), result("fine"))
-    assert (2, 3) not in claims(graph, "control")
+    assert edge(graph, 2, 3)[0] == "reaction"
+
+
+def test_another_line_of_the_same_command_is_a_retry():
+    first, second = call("bash", command="git push"), call("bash", command="git push --set-upstream origin work")
+    graph = graph_of(user("go"), first, failure("no upstream"), second, result("ok"), tools=())
+    assert edge(graph, 2, 3)[0] == "retry"
+
+
+def test_what_follows_a_failure_for_no_other_reason_reacts_to_it():
+    graph = graph_of(
+        user("go"), call("look", id="GH-61220"), failure(), say("I cannot do that."), user("why"), say("so")
+    )
+    assert edge(graph, 2, 3)[:2] == ("reaction", 0.9)
+
+
+def test_a_last_call_that_says_the_work_is_done_reports_the_effects():
+    lines = [user("go"), call("make_copy", n=1), result("ok"), call("finish"), result("")]
+    assert edge(graph_of(*lines, tools=()), 1, 3)[0] == "closing"
+    assert (1, 3) not in claims(graph_of(*lines, say("One more thing."), tools=()), "control")
 
 
 def test_a_bad_finding_leads_to_the_next_effect():
     graph = graph_of(
         user("go"), call("run_tests"), result("2 failed"), call("update_code", n=1), result("fine"), say("ok")
     )
-    assert edge(graph, 2, 3)[:2] == ("finding", 0.6)
+    assert edge(graph, 2, 3)[:2] == ("finding", 0.95)
     fine = graph_of(user("go"), call("run_tests"), result("0 failed"), call("update_code", n=1), result("fine"))
     assert (2, 3) not in claims(fine, "control")
 
@@ -47,7 +66,7 @@ def test_a_message_reports_the_effects_nothing_else_leads_to():
         user("go"), call("send_mail", n=1), result("fine"), call("send_mail", n=2), result("fine"), say("Sent.")
     )
     assert {(1, 5), (3, 5)} <= claims(graph, "control")
-    assert edge(graph, 3, 5)[:2] == ("closing", 0.5)
+    assert edge(graph, 3, 5)[:2] == ("closing", 0.9)
 
 
 def test_an_effect_that_an_ancestor_already_rests_on_is_not_reported_twice():
@@ -71,7 +90,7 @@ def test_with_several_user_turns_a_message_reports_what_it_names():
 
 def test_the_last_request_leads_to_the_final_answer():
     graph = graph_of(user("go"), say("Yes."), user("more"), say("No."))
-    assert edge(graph, 2, 3)[:2] == ("request", 0.5)
+    assert edge(graph, 2, 3)[:2] == ("request", 0.95)
 
 
 def test_an_orphan_result_hangs_on_the_summary_before_it():
@@ -82,7 +101,7 @@ def test_an_orphan_result_hangs_on_the_summary_before_it():
 
 def test_an_action_without_a_reason_gets_a_light_context_edge():
     graph = graph_of(user("go"), call("look"), result("fine"), call("find"), result("none"))
-    assert edge(graph, 2, 3)[:2] == ("context", 0.2)
+    assert edge(graph, 2, 3)[:2] == ("context", 0.05)
     assert claims(graph, "context") == set()
 
 

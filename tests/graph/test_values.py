@@ -77,7 +77,7 @@ def test_what_the_user_gave_stays_the_users_and_a_result_that_shows_it_unasked_i
         result("fine"), tools=READS,
     )  # fmt: skip
     assert edge(graph, 0, 3)[0] == "value"
-    assert edge(graph, 2, 3)[:2] == ("echo", 0.35)
+    assert edge(graph, 2, 3)[:2] == ("echo", 0.7)
 
 
 def test_what_the_agent_made_up_has_no_source():
@@ -141,19 +141,19 @@ def test_a_number_one_away_from_a_shown_one_is_claimed_lightly():
     graph = graph_of(
         user("go"), call("fetch"), result("broken since rev 4631"), call("look", to=4630), result("fine"), tools=READS
     )
-    assert edge(graph, 2, 3) == ("neighbour", 0.4, "uses 4630, one away from the number seen here")
+    assert edge(graph, 2, 3) == ("neighbour", 0.85, "uses 4630, one away from the number seen here")
 
 
 def test_an_answer_that_repeats_a_bare_result_rests_on_it():
     graph = graph_of(user("go"), call("add", a=19), result("42"), say("It is 42."), tools=READS)
-    assert edge(graph, 2, 3)[:2] == ("whole_result", 0.5)
+    assert edge(graph, 2, 3)[:2] == ("whole_result", 0.95)
 
 
 def test_an_exact_sum_over_all_results_of_a_tool_rests_on_each():
     pages = [line for n in (311, 412, 96) for line in (call("fetch", page=n % 7), result(json.dumps({"subtotal": n})))]
     graph = graph_of(user("go"), *pages, say("Altogether 819."), tools=READS)
     assert claims(graph, "value") == {(2, 7), (4, 7), (6, 7)}
-    assert edge(graph, 4, 7) == ("field_sum", 0.4, "states 819, the sum of subtotal, and this is one of them")
+    assert edge(graph, 4, 7) == ("field_sum", 0.9, "states 819, the sum of subtotal, and this is one of them")
     wrong = graph_of(user("go"), *pages, say("Altogether 820."), tools=READS)
     assert claims(wrong, "value") == set()
 
@@ -207,3 +207,28 @@ def test_a_transcript_has_the_same_graph_alone_and_among_others(data):
         assert [*alone.edges()] == [*graph.edges()]
         assert alone.matches.tolist() == graph.matches.tolist()
         assert [EDGE_KINDS[k] for k in alone.kind] == [EDGE_KINDS[k] for k in graph.kind]
+
+
+def test_words_of_a_long_text_prove_nothing_together():
+    page = 'config: left, mode: center, style: dark, type: "plain", data: "none"'
+    lines = [call("fetch", page=1), result(page), call("edit", text="left: center = dark plain none data")]
+    assert claims(graph_of(user("go"), *lines, tools=()), "value") == set()
+
+
+def test_results_of_one_turn_share_a_value_only_where_each_explains_the_call():
+    """Two files are read at once; both show a colour, and only one of them is the file that is edited."""
+    file, other = "color 64b5f6 pad 0d1117 line 2a2a4a", "color 64b5f6"
+    lines = [call("fetch", n=1), call("fetch", n=2), result(file), result(other)]
+    graph = graph_of(user("go"), *lines, call("edit", old="64b5f6 0d1117 2a2a4a"), result("ok"), tools=())
+    assert claims(graph, "value") == {(3, 5)}
+
+
+def test_a_word_that_many_results_showed_says_little_about_its_source():
+    def shown(times):
+        pages = [line for n in range(times) for line in (call("fetch", n=n), result(f"part {n} of ClassList"))]
+        fillers = [line for n in range(30) for line in (call("fetch", n=100 + n), result("fine"))]
+        graph = graph_of(user("go"), *fillers, *pages, call("look", name="ClassList"), result("ok"), tools=())
+        return claims(graph, "value")
+
+    assert shown(1)
+    assert not shown(6)

@@ -90,9 +90,9 @@ def _logged_edges(trajectory: Trajectory, edges: EdgeList) -> None:
     summary = None
     for i, span in enumerate(trajectory.spans):
         if span.result_of is not None:
-            edges.add(span.result_of, i, "call", 1.0)
+            edges.add(span.result_of, i, "call")
         elif span.kind == "tool_result" and summary is not None:
-            edges.add(summary, i, "compaction", 0.5)
+            edges.add(summary, i, "compaction")
         elif span.kind in ("system", "user", "meta"):
             summary = i
     for edge in trajectory.edges:

@@ -17,11 +17,14 @@ CODE_KEYS = ("code", "script", "source", "python", "program")
 
 
 class Resource(NamedTuple):
-    """Something a call names: the number of its normal form, the token, whether it is a whole argument."""
+    """Something a call names: the number of its normal form, and the token."""
 
     form: int
     token: int
     whole: bool
+    """It is a whole argument."""
+    argument: bool
+    """It is one, or the end of a path that is one."""
 
 
 @dataclass(slots=True)
@@ -43,7 +46,9 @@ class Call:
     """A later span uses a value of its result."""
 
     from_user: bool = False
-    """It uses a value that a user turn gave."""
+    """A whole argument names what a user turn gave."""
+    commands: bool = False
+    """One of its arguments is a command line."""
     code: Variables | None = None
     """The variables of its code, where it runs Python."""
 
@@ -93,10 +98,11 @@ def read_calls(
         elif span.kind == "tool_call":
             said = -1
             name = span.name or ""
-            act = act_of(name, tools.get(name), _command(span), writes)
+            command = _command(span)
+            act = act_of(name, tools.get(name), command, writes)
             known = act or Act("unknown", "", "")
             call = Call(i, span.turn, rounds, name, known, named.get(first + i, []), len(body(span)))
-            call.code = variables_of(_code(span))
+            call.code, call.commands = variables_of(_code(span)), command != ""
             out.calls.append(call)
             out.by_span[i] = call
         elif span.kind == "tool_result" and span.result_of is not None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from trajcredit.graph.calls import Call, CallLog
 from trajcredit.graph.edges import EdgeList
+from trajcredit.graph.effects import FINISHES
 from trajcredit.model import ACTION_KINDS, Span
 
 __all__ = ["context_edges", "control_edges", "turn_edges"]
@@ -34,13 +35,13 @@ def turn_edges(log: CallLog, edges: EdgeList) -> None:
             thoughts = []
         if span.kind in ("assistant", "tool_call"):
             for thought in thoughts:
-                edges.add(thought, i, "reasoning", 1.0)
+                edges.add(thought, i, "reasoning")
         elif span.kind == "reasoning":
             if len(thoughts) == MOST_THOUGHTS:
-                edges.add(thoughts.pop(0), i, "reasoning", 1.0)
+                edges.add(thoughts.pop(0), i, "reasoning")
             thoughts.append(i)
     for user, question in log.asks.items():
-        edges.add(question, user, "reply", 0.6)
+        edges.add(question, user, "reply")
 
 
 def control_edges(log: CallLog, edges: EdgeList, forms_of: Callable[[int], Iterable[int]]) -> None:
@@ -51,10 +52,10 @@ def control_edges(log: CallLog, edges: EdgeList, forms_of: Callable[[int], Itera
         failure = failures.get(call.tool)
         if failure is not None and _told_before(failure, call):
             if _alike(failure, call, forms_of):
-                edges.add(failure.result or failure.span, call.span, "retry", 0.3)
+                edges.add(failure.result or failure.span, call.span, "retry")
             del failures[call.tool]
         if call.is_effect and finding is not None and _told_before(finding, call):
-            edges.add(finding.result or finding.span, call.span, "finding", 0.6)
+            edges.add(finding.result or finding.span, call.span, "finding")
             finding = None
         if call.failed:
             failures[call.tool] = call
@@ -73,6 +74,8 @@ def _told_before(earlier: Call, call: Call) -> bool:
 def _alike(failure: Call, call: Call, forms_of: Callable[[int], Iterable[int]]) -> bool:
     if {name.form for name in failure.names} & {name.form for name in call.names}:
         return True
+    if failure.act.in_command and failure.act.does == "effect" and failure.act.verb == call.act.verb:
+        return True  # git push, then git push --set-upstream
     before, now = set(forms_of(failure.span)), set(forms_of(call.span))
     return len(before & now) >= 0.3 * max(1, len(before | now))
 
@@ -97,11 +100,11 @@ def _closing(log: CallLog, edges: EdgeList, forms_of: Callable[[int], Iterable[i
         known = 0
         for parent in above[i]:
             known |= reached[parent] | bit.get(parent, 0)
-        if span.kind == "assistant" and not _goes_on(spans, i):
+        if (span.kind == "assistant" and not _goes_on(spans, i)) or _finishes(log, i):
             for effect in _latest(effects, before & ~known, MOST_CLOSING):
                 new = effect.turn < span.turn and not bit[effect.span] & known
                 if new and _reports(log, i, effect, forms_of):
-                    edges.add(effect.span, i, "closing", 0.5)
+                    edges.add(effect.span, i, "closing")
                     known |= reached[effect.span] | bit[effect.span]
         reached.append(known)
         before |= bit.get(i, 0)
@@ -114,6 +117,13 @@ def _latest(effects: list[Call], chosen: int, most: int) -> Iterator[Call]:
         yield effects[k]
         chosen ^= 1 << k
         most -= 1
+
+
+def _finishes(log: CallLog, i: int) -> bool:
+    """Whether a span is the last action, a call that says the work is done: finish(message=...)."""
+    call = log.by_span.get(i)
+    last = log.calls[-1].span == i and not any(s.kind == "assistant" for s in log.trajectory.spans[i:])
+    return call is not None and call.span == i and call.act.verb in FINISHES and last
 
 
 def _goes_on(spans: list[Span], i: int) -> bool:
@@ -145,7 +155,7 @@ def _request(spans: list[Span], edges: EdgeList) -> None:
         return
     asked = next((i for i in range(answer - 1, -1, -1) if spans[i].kind == "user"), None)
     if asked is not None:
-        edges.add(asked, answer, "request", 0.5)
+        edges.add(asked, answer, "request")
 
 
 def context_edges(log: CallLog, edges: EdgeList) -> None:
@@ -158,6 +168,8 @@ def context_edges(log: CallLog, edges: EdgeList) -> None:
             seen, turn = last, span.turn
         if span.kind in ACTION_KINDS:
             if i not in explained and seen >= 0:
-                edges.add(seen, i, "context", 0.2)
+                answered = log.by_span.get(seen)
+                rule = "context" if answered is None or not answered.failed else "reaction"
+                edges.add(seen, i, rule)
         elif span.kind in ("user", "tool_result"):
             last = i

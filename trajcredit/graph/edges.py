@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from trajcredit.graph.evidence import RULE_CODES
+from trajcredit.graph.evidence import RULE_CODES, RULES
 
 __all__ = ["EdgeList"]
 
@@ -25,22 +25,29 @@ class EdgeList:
     details: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def add(
-        self, parent: int, child: int, rule: str, weight: float, matches: tuple[int, ...] = (), detail: str = ""
+        self,
+        parent: int,
+        child: int,
+        rule: str,
+        matches: tuple[int, ...] = (),
+        detail: str = "",
+        weight: float | None = None,
     ) -> None:
-        """Keep the edge unless one as heavy joins the pair already.
+        """Keep the edge unless one as heavy joins the pair already; `weight` where it is not that of the rule.
 
         What came later was not used, whatever a rule says: logs tell of failures after the call that follows them.
         """
         if parent >= child:
             return
-        pair = (child, parent)
+        pair, code = (child, parent), RULE_CODES[rule]
+        weight = RULES[code].weight if weight is None else weight
         known = self.found.get(pair)
         if known is not None:
             if known[0] >= weight or known[1] in _STATED:
                 return
             self.matches.pop(pair, None)
             self.details.pop(pair, None)
-        self.found[pair] = (weight, RULE_CODES[rule])
+        self.found[pair] = (weight, code)
         if matches:
             self.matches[pair] = matches
         if detail:
@@ -50,4 +57,4 @@ class EdgeList:
         """Keep an edge that the log or a person states: no inferred one replaces it, however heavy."""
         pair = (child, parent)
         self.found.pop(pair, None)
-        self.add(parent, child, rule, weight, detail=detail)
+        self.add(parent, child, rule, detail=detail, weight=weight)

@@ -15,6 +15,8 @@ from trajcredit.model import Tool
 
 __all__ = [
     "BUILDS",
+    "CHANGES",
+    "FINISHES",
     "OVERWRITES",
     "PUBLISHES",
     "RUNS",
@@ -58,11 +60,20 @@ SESSION_WORDS = SESSION_NOUNS | frozenset(
     "sessions active current default defaults preference preferences settings subsequent later following".split()
 )
 """Words of the description of a tool that shapes later calls."""
-CHECKS = frozenset("check test tests pytest verify validate lint".split())
+OUTPUTS = frozenset("output outputs result results log logs status".split())
+"""BashOutput shows what a command said."""
+CHECKS = frozenset("check test tests pytest unittest vitest jest mocha rspec ctest tox verify validate lint".split())
 RUNS = frozenset("run exec execute eval python python3 node bash sh".split())
 OVERWRITES = frozenset("write create save put run".split())
 STORES = frozenset("write create save put store export upload".split())
+CHANGES = frozenset(
+    """append chmod chown copy cp create edit insert mkdir mv move overwrite patch put remove rename replace restore rm
+    save tee touch truncate undo unlink update write""".split()
+)
+"""Of a command line that names a file these change the file; a run of it, or a commit, does not."""
 PUBLISHES = frozenset("commit submit push publish deploy".split())
+FINISHES = frozenset("finish done complete end".split())
+"""A last call of these says that the work is done, as a final message does."""
 NOUNS_TOO = frozenset("archive email file label mail order page record report tag ticket comment import log".split())
 LOOKUPS = frozenset("search lookup query fetch get list read view find".split())
 """archive_search looks up: a last word of these wins over a first word that is a noun as well."""
@@ -72,6 +83,10 @@ GENERIC = frozenset(
     invokes perform performs do does make use uses used tool function command commands shell bash""".split()
 )
 """Words of a description that say nothing about what is done."""
+
+SHELLS = frozenset("run exec execute bash sh shell command commands cmd terminal console".split())
+_REDIRECTS = re.compile(r"(?:^|&&|;)\s*(?:cat|echo|printf)\b[^|;&\n]*?(?<![0-9&>])>{1,2}\s*(?!&|/dev/)[\w./~$\"'-]")
+_IN_PLACE = re.compile(r"(?:^|&&|;)\s*(?:sed|perl)\s+(?:-\w+\s+)*-\w*i")
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _ACKNOWLEDGES = re.compile(
@@ -146,7 +161,7 @@ def _declared(writes: bool, name: str) -> str:
 @lru_cache(maxsize=65536)
 def _by_words(name: str, description: str, command: str) -> Act | None:
     words = tuple(w.lower() for w in _WORDS.findall(name))
-    does = _class_of(words)
+    does = None if command and _runs_anything(words) else _class_of(words)
     if does is not None:
         return Act(does, words[0], "verb")
     described = _telling(description)
@@ -154,10 +169,32 @@ def _by_words(name: str, description: str, command: str) -> Act | None:
     if does is not None:
         return Act(does, described[0], "description")
     command_words = _command_words(command)
+    plain = _plainly(command)
+    if plain is not None:
+        return Act("effect", plain, "command", True)
     for k, word in enumerate(command_words):
         does = _class_of(command_words[k:])
         if does is not None:
             return Act(does, word, "command", True)
+    return None
+
+
+def _runs_anything(words: tuple[str, ...]) -> bool:
+    """Whether a tool is named after running commands alone: execute_bash, run_command."""
+    return bool(words) and all(word in SHELLS for word in words)
+
+
+def _plainly(command: str) -> str | None:
+    """What a command line does whatever it starts with: write or edit a file, publish (git add; git commit)."""
+    if _REDIRECTS.search(command):
+        return "write"
+    if _IN_PLACE.search(command):
+        return "edit"
+    for part in re.split(r"&&|\|\||[;|\n]", command):
+        words = [word for word in part.split()[:2] if word.isalpha()]
+        found = next((word for word in words if word in PUBLISHES), None)
+        if found is not None:
+            return found
     return None
 
 
@@ -182,7 +219,7 @@ def _class_of(words: tuple[str, ...]) -> str | None:
         return "setter"
     if verb in SESSION_OPENERS and any(noun in SESSION_NOUNS for noun in rest):
         return "setter"
-    if verb in RUNS and rest:
+    if verb in RUNS and rest and rest[-1] not in OUTPUTS:
         return "check" if rest[0] in CHECKS else "effect"
     if verb in EFFECTS:
         return "effect"
@@ -200,5 +237,6 @@ def _command_words(command: str) -> tuple[str, ...]:
     for part in line.split()[:6]:
         if part.startswith("-") or "/" in part or "=" in part:
             continue
-        words.extend(w.lower() for w in _WORDS.findall(part)[:1])
+        most = 2 if not words and re.fullmatch(r"[A-Za-z]+_[A-Za-z]+", part) else 1  # str_replace is a replace
+        words.extend(w.lower() for w in _WORDS.findall(part)[:most])
     return tuple(words[:4])

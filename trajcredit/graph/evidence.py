@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["EDGE_KINDS", "RULES", "RULE_CODES", "Evidence", "Match", "Rule", "sentence"]
+__all__ = ["EDGE_KINDS", "RULES", "RULE_CODES", "Evidence", "Match", "Rule", "sentence", "value_weight"]
 
 EDGE_KINDS = ("call", "turn", "value", "state", "control", "context", "explicit", "override")
 """Edge kinds in the order of their codes; value and state are the data edges."""
@@ -13,43 +13,57 @@ EDGE_KINDS = ("call", "turn", "value", "state", "control", "context", "explicit"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One reason to draw an edge. `why` is its sentence; {values} and {detail} are filled in per edge."""
+    """One reason to draw an edge. `why` is its sentence; {values} and {detail} are filled in per edge.
+
+    weight: the share of such edges that are right, fitted by bench/edges.py; of `value` it grows with the bits matched.
+    """
 
     name: str
     kind: str
     why: str
+    weight: float
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("call", "call", "the result of this call"),
-    Rule("reasoning", "turn", "written in the same turn, after this reasoning"),
-    Rule("reply", "turn", "answers the question asked here"),
-    Rule("value", "value", "uses {values}, shown here"),
-    Rule("echo", "value", "uses {values}, which the user gave and this result showed again"),
-    Rule("neighbour", "value", "uses {detail}, one away from the number seen here"),
-    Rule("whole_result", "value", "repeats {values}, the whole of this result"),
-    Rule("field_sum", "value", "states {detail}, and this is one of them"),
-    Rule("read_after_write", "state", "works on {detail}, last changed here"),
-    Rule("write_after_read", "state", "changes {detail}, looked at here"),
-    Rule("minted_id", "state", "its result shows {detail}, an id made here"),
-    Rule("session", "state", "runs in the session set up here"),
-    Rule("variable", "state", "reads the variable {detail}, set here"),
-    Rule("check", "state", "checks the effect of this call"),
-    Rule("run_output", "state", "stores what this code produced"),
-    Rule("build", "state", "works on what this call last changed"),
-    Rule("repair", "state", "succeeds where the same call had failed before this one"),
-    Rule("looked_up", "state", "acts on what the user named and this call looked up"),
-    Rule("publish", "state", "publishes what this call changed"),
-    Rule("retry", "control", "tries again after this failure"),
-    Rule("finding", "control", "follows a bad finding here"),
-    Rule("closing", "control", "reports the effect of this call"),
-    Rule("request", "control", "the final answer to this request"),
-    Rule("compaction", "control", "its call was replaced by this summary"),
-    Rule("context", "context", "came just before; no better reason was found"),
-    Rule("explicit", "explicit", "the log says so{detail}"),
-    Rule("override", "override", "a person says so{detail}"),
+    Rule("call", "call", "the result of this call", 1.0),
+    Rule("reasoning", "turn", "written in the same turn, after this reasoning", 1.0),
+    Rule("reply", "turn", "answers the question asked here", 0.95),
+    Rule("value", "value", "uses {values}, shown here", 0.0),
+    Rule("echo", "value", "uses {values}, which the user gave and this result showed again", 0.7),
+    Rule("neighbour", "value", "uses {detail}, one away from the number seen here", 0.85),
+    Rule("whole_result", "value", "repeats {values}, the whole of this result", 0.95),
+    Rule("field_sum", "value", "states {detail}, and this is one of them", 0.9),
+    Rule("read_after_write", "state", "works on {detail}, last changed here", 0.5),
+    Rule("write_after_read", "state", "changes {detail}, looked at here", 0.8),
+    Rule("minted_id", "state", "its result shows {detail}, an id made here", 0.85),
+    Rule("session", "state", "runs in the session set up here", 0.9),
+    Rule("variable", "state", "reads the variable {detail}, set here", 0.95),
+    Rule("check", "state", "checks the effect of this call", 0.95),
+    Rule("run_output", "state", "stores what this code produced", 0.95),
+    Rule("build", "state", "works on what this call last changed", 0.5),
+    Rule("repair", "state", "succeeds where the same call had failed before this one", 0.5),
+    Rule("looked_up", "state", "acts on what the user named and this call looked up", 0.75),
+    Rule("publish", "state", "publishes what this call changed", 0.85),
+    Rule("retry", "control", "tries again after this failure", 0.9),
+    Rule("finding", "control", "follows a bad finding here", 0.95),
+    Rule("closing", "control", "reports the effect of this call", 0.9),
+    Rule("request", "control", "the final answer to this request", 0.95),
+    Rule("compaction", "control", "its call was replaced by this summary", 0.5),
+    Rule("context", "context", "came just before; no better reason was found", 0.05),
+    Rule("explicit", "explicit", "the log says so{detail}", 1.0),
+    Rule("override", "override", "a person says so{detail}", 1.0),
+    Rule("reaction", "control", "came right after this failure", 0.9),
 )
+LEAST_SURE, SUREST, BITS_TO_SURE = 0.8, 0.99, 100.0
+"""Weight of a value edge: LEAST_SURE + bits / BITS_TO_SURE, at most SUREST."""
+CANDIDATE = 0.2
+"""Weight of an edge that is shown as possible and not claimed: a look at what a command line merely mentions."""
 RULE_CODES = {rule.name: code for code, rule in enumerate(RULES)}
+
+
+def value_weight(bits: float) -> float:
+    """How sure an edge is whose values are worth so many bits."""
+    return min(SUREST, LEAST_SURE + bits / BITS_TO_SURE)
 
 
 @dataclass(frozen=True, slots=True)

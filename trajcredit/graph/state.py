@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 from trajcredit.graph.calls import Call, CallLog, Resource
 from trajcredit.graph.edges import EdgeList
-from trajcredit.graph.effects import BUILDS, OVERWRITES, PUBLISHES, RUNS, STORES
+from trajcredit.graph.effects import BUILDS, CHANGES, OVERWRITES, PUBLISHES, RUNS, STORES
+from trajcredit.graph.evidence import CANDIDATE
 
 __all__ = ["state_edges"]
 
@@ -55,7 +56,8 @@ class World:
     environment: set[int]
     written: dict[int, tuple[Call, Resource]] = field(default_factory=dict)
     looked: dict[int, tuple[Call, Resource]] = field(default_factory=dict)
-    unpublished: dict[int, tuple[Call, Resource]] = field(default_factory=dict)
+    unpublished: dict[int, Call] = field(default_factory=dict)
+    """The last change of every resource, and changes of something that is not named, since the last publication."""
     setters: dict[tuple[str, str], Call] = field(default_factory=dict)
     runs: dict[str, Call] = field(default_factory=dict)
     last_effect: Call | None = None
@@ -76,11 +78,11 @@ class World:
         for name in call.code.reads if call.code is not None else ():
             setter = self.variables.get((call.tool, name))
             if setter is not None:
-                edges.add(setter.span, call.span, "variable", 0.8, detail=name)
+                edges.add(setter.span, call.span, "variable", detail=name)
         if call.is_effect:
             for look in self.unused[-MOST_LOOKS:]:
                 if look.round == call.round:
-                    edges.add(look.span, call.span, "looked_up", 0.35)
+                    edges.add(look.span, call.span, "looked_up")
 
     def record(self, calls: list[Call]) -> None:
         """What the calls of a finished turn have done."""
@@ -93,19 +95,23 @@ class World:
                 self._record_effect(call)
             else:
                 self.looked.update({name.form: (call, name) for name in call.names})
-                if call.from_user and not call.consumed and call.names:
+                if call.from_user and not call.consumed:
                     self.unused.append(call)
 
     def _record_effect(self, call: Call) -> None:
         self.last_effect = call
         self.effects.append(call)
         self.unused = []
-        for name in call.names:
+        changes = call.act.verb in CHANGES
+        changed = [name for name in call.names if name.argument or (call.commands and changes)]
+        if changes and not changed and not call.act.in_command:
+            self.unpublished[-1 - call.span] = call
+        for name in changed:
             self.written[name.form] = (call, name)
             if name.form not in self.environment:
                 self.unpublished.pop(name.form, None)
-                self.unpublished[name.form] = (call, name)
-        if call.act.does == "setter":
+                self.unpublished[name.form] = call
+        if call.act.does == "setter" and call.length > len("{}"):  # what is given nothing sets nothing up
             self.setters.pop((call.tool, call.act.verb), None)
             self.setters[call.tool, call.act.verb] = call
             if len(self.setters) > MOST_SESSIONS:
@@ -123,41 +129,42 @@ class World:
                 continue
             writer = self.written.get(name.form)
             if writer is not None and call.act.verb not in OVERWRITES:
-                edges.add(writer[0].span, call.span, "read_after_write", 0.7, (name.token, writer[1].token))
+                edges.add(writer[0].span, call.span, "read_after_write", (name.token, writer[1].token))
             looker = self.looked.get(name.form)
             if looker is not None and call.is_effect:
-                weight = 0.5 if name.whole and looker[1].whole else 0.2
-                edges.add(looker[0].span, call.span, "write_after_read", weight, (name.token, looker[1].token))
+                weight = None if name.whole and looker[1].whole else CANDIDATE
+                tokens = (name.token, looker[1].token)
+                edges.add(looker[0].span, call.span, "write_after_read", tokens, weight=weight)
         if call.act.verb in PUBLISHES:
-            changed = dict.fromkeys(effect.span for effect, _ in self.unpublished.values())
+            changed = dict.fromkeys(effect.span for effect in self.unpublished.values())
             for span in list(changed)[-MOST_PUBLISHED:]:
-                edges.add(span, call.span, "publish", 0.5)
+                edges.add(span, call.span, "publish")
 
     def _sessions(self, call: Call, edges: EdgeList) -> None:
         for (tool, verb), setter in self.setters.items():
             if setter.consumed or (call.tool, call.act.verb) == (tool, verb):
                 continue
             if call.tool == tool or (call.act.does == "effect" and not setter.act.in_command):
-                edges.add(setter.span, call.span, "session", 0.6)
+                edges.add(setter.span, call.span, "session")
 
     def _last_effect(self, call: Call, edges: EdgeList) -> None:
         if call.act.does == "check" and self.last_effect is not None:
-            edges.add(self.last_effect.span, call.span, "check", 0.5)
+            edges.add(self.last_effect.span, call.span, "check")
         elif (
             call.act.verb in BUILDS and not call.names and call.length < SHORT_COMMAND and self.last_effect is not None
         ):
-            edges.add(self.last_effect.span, call.span, "build", 0.3)
+            edges.add(self.last_effect.span, call.span, "build")
         stores = call.act.verb in STORES or (call.act.basis == "acknowledgement" and call.names)
         if call.is_effect and stores and call.length < SHORT_WRITE:
             run = next((run for tool, run in reversed(self.runs.items()) if tool != call.tool), None)
             if run is not None:
-                edges.add(run.span, call.span, "run_output", 0.5)
+                edges.add(run.span, call.span, "run_output")
 
     def _repair(self, call: Call, edges: EdgeList) -> None:
         since = self.failed.get(self._same(call))
         if since is not None and not call.failed:
             for effect in self.effects[since:][-MOST_REPAIRS:]:
-                edges.add(effect.span, call.span, "repair", 0.5)
+                edges.add(effect.span, call.span, "repair")
 
     @staticmethod
     def _same(call: Call) -> tuple[str, tuple[int, ...], int]:
@@ -170,4 +177,4 @@ def _session_reads(calls: list[Call], edges: EdgeList) -> None:
     for setter in setters[-MOST_SESSIONS:]:
         for call in calls:
             if call.turn > setter.turn and call.consumed and call.act.does != "setter":
-                edges.add(setter.span, call.span, "session", 0.5)
+                edges.add(setter.span, call.span, "session")

@@ -8,13 +8,14 @@ from typing import TypeAlias
 
 from trajcredit.graph.calls import CallLog
 from trajcredit.graph.edges import EdgeList
+from trajcredit.graph.evidence import value_weight
 from trajcredit.graph.values import RULE_NAMES, Values
 from trajcredit.kernels import scan
 
 __all__ = ["found_edges", "value_edges"]
 
 Found: TypeAlias = tuple[int, int, str, float, tuple[int, ...]]
-"""Child, parent, rule, weight, and tokens of child and parent in turn."""
+"""Child, parent, rule, bits, and tokens of child and parent in turn."""
 
 
 def value_edges(log: CallLog, first: int, found: Sequence[Found], values: Values, edges: EdgeList) -> None:
@@ -24,26 +25,30 @@ def value_edges(log: CallLog, first: int, found: Sequence[Found], values: Values
     looking a thing up twice is no session.
     """
     spans = log.trajectory.spans
-    for child, parent, name, weight, matches in found:
+    for child, parent, name, bits, matches in found:
         child, parent = child - first, parent - first
         if name == "minted_id":
-            if log.by_span[parent].is_effect:
-                edges.add(parent, child, name, weight, detail=repr(values.text_at(matches[0])))
+            maker = log.by_span[parent]
+            if maker.is_effect and maker.act.basis != "code":  # what code prints it need not have made
+                edges.add(parent, child, name, detail=repr(values.text_at(matches[0])))
             continue
-        edges.add(parent, child, name, weight, matches, _detail(name, matches, values))
+        weight = value_weight(bits) if name == "value" else None
+        edges.add(parent, child, name, matches, _detail(name, matches, values), weight)
         used = log.by_span.get(parent)
         if used is not None:
             used.consumed = True
         elif spans[parent].kind == "user" and spans[child].kind == "tool_call":
-            log.by_span[child].from_user = True
+            given = set(values.tokens[list(matches[::2]), scan.FORM].tolist())
+            call = log.by_span[child]
+            call.from_user |= any(name.whole and name.form in given for name in call.names)
 
 
 def found_edges(values: Values) -> list[list[Found]]:
     """What the kernels matched, trajectory by trajectory."""
     tokens = values.matches.ravel().tolist()
     found = [
-        (child, parent, RULE_NAMES[rule], weight / 10000, tuple(tokens[2 * a : 2 * b]))
-        for child, parent, rule, weight, a, b in values.edges.tolist()
+        (child, parent, RULE_NAMES[rule], bits / 100, tuple(tokens[2 * a : 2 * b]))
+        for child, parent, rule, bits, a, b in values.edges.tolist()
     ]
     return [found[a:b] for a, b in pairwise(values.edge_offsets[values.span_offsets].tolist())]
 

@@ -34,11 +34,11 @@ class Values:
     """What the kernels found in S spans of T trajectories.
 
     span_offsets    i64[T+1]  spans of trajectory t; every other span number here counts through all T
-    edges           i32[E, 6] match.CHILD, PARENT, RULE, WEIGHT (ten-thousandths), MATCH_LO, MATCH_HI; by child
+    edges           i32[E, 6] match.CHILD, PARENT, RULE, WORTH (hundredths of a bit), MATCH_LO, MATCH_HI; by child
     edge_offsets    i64[S+1]  edges into span i
     matches         i32[M, 2] child token, parent token
     ignored         i64[T]    uses of values that are too common to prove anything
-    resource_offsets i64[S+1]; named i32[R, 2]  token, 1 where a whole argument
+    resource_offsets i64[S+1]; named i32[R, 2]  token, resources.MENTIONED and so on
     tokens          i32[K, 7] scan's columns; token_offsets i64[texts+1]; text_of i64[S]: the text of each span
     """
 
@@ -67,8 +67,9 @@ class Values:
 
     def resources(self) -> dict[int, list[Resource]]:
         """What every span names that names anything."""
-        forms_of, tokens, wholes = self.tokens[self.named[:, 0], scan.FORM], self.named[:, 0], self.named[:, 1] == 1
-        found = list(map(Resource, forms_of.tolist(), tokens.tolist(), wholes.tolist()))
+        forms_of, tokens, how = self.tokens[self.named[:, 0], scan.FORM], self.named[:, 0], self.named[:, 1]
+        wholes, arguments = how == resources.WHOLE, how != resources.MENTIONED
+        found = list(map(Resource, forms_of.tolist(), tokens.tolist(), wholes.tolist(), arguments.tolist()))
         bounds = self.resource_offsets.tolist()
         naming = np.flatnonzero(np.diff(self.resource_offsets)).tolist()
         return {span: found[bounds[span] : bounds[span + 1]] for span in naming}

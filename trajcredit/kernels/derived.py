@@ -1,6 +1,6 @@
 """Values that no carrier holds as they are: a number one away, a bare result, an exact sum, an id that shows a session.
 
-Only exact derivations are claimed, and lightly.
+Only exact derivations are claimed; they are worth no bits.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def neighbours(
             slot = c.slot_of(values[known, c.CARRIED] - 1)
             parent = values[known, c.SPAN_AT + slot]
             if spans[parent, ROLE] != RESULT or spans[parent, TURN] < spans[child, TURN]:
-                add_edge(child, parent, NEIGHBOUR, 0.4, edges, size)
+                add_edge(child, parent, NEIGHBOUR, 0.0, edges, size)
                 add_match(k, values[known, c.TOKEN_AT + slot], edges, matches, size)
                 break
 
@@ -104,7 +104,7 @@ def whole_results(
             continue
         parent = values[form, c.ALONE_AT] - 1
         if parent >= 0 and spans[parent, ROUND] == spans[child, ROUND] and spans[parent, TURN] < spans[child, TURN]:
-            add_edge(child, parent, WHOLE_RESULT, 0.5, edges, size)
+            add_edge(child, parent, WHOLE_RESULT, 0.0, edges, size)
             add_match(k, token_offsets[spans[parent, TEXT]], edges, matches, size)
             values[form, c.ALONE_AT] = 0  # said once
 
@@ -134,7 +134,7 @@ def minted_ids(
             continue
         parent = spans[first, CALL]
         if parent >= 0 and not spans[first, FAILED] and spans[parent, TURN] < spans[call, TURN]:
-            add_edge(call, parent, MINTED_ID, 0.7, edges, size)
+            add_edge(call, parent, MINTED_ID, 0.0, edges, size)
             add_match(k, values[form, c.TOKEN_AT], edges, matches, size)
             last = first
             found += 1
@@ -248,7 +248,7 @@ def sum_edges(
         for k in range(token_offsets[of], token_offsets[of + 1]):
             field = tokens[tokens[k, FIELD], FORM] if tokens[k, FIELD] >= 0 else -1
             if tokens[k, FLAGS] & w.NUMBER and tokens[k, FLAGS] & w.WHOLE and field == sums[at, SUM_FIELD]:
-                add_edge(child, parent, FIELD_SUM, 0.4, edges, size)
+                add_edge(child, parent, FIELD_SUM, 0.0, edges, size)
                 add_match(token, k, edges, matches, size)
                 size[N_SUM_EDGES] += 1
                 break

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import log2
+
 from trajcredit.arrays import F64, I32, I64
 from trajcredit.kernels import carriers as c
 from trajcredit.kernels import words as w
@@ -13,9 +15,13 @@ WINDOW = 24
 """Tokens on either side of a value that can tell one carrier from another."""
 BESIDE = 4
 """How many times as much a value that stands beside the value now counts as one that the agent once asked about."""
+WORD_ALONE = 8.0
+"""Bits of a plain word that was shown as a value and is a whole argument; in a longer text it proves nothing."""
 WORD_BITS = 2.2
 """Bits a character of a plain word that is a whole value on both sides."""
 WORD_MOST = 24.0
+COMMONNESS = 2.0
+"""Bits that a word loses for each doubling of the observations that showed it: so much less sure is its source."""
 SCHEMA_BITS = 12.0
 """A value that stands in the tool declarations needs this many bits."""
 COVER = 2.0 / 3.0
@@ -23,6 +29,8 @@ COVER = 2.0 / 3.0
 MOST_MATCHES = 8
 """Values shown as evidence of one edge."""
 
+# Columns of the matrix of what the sources of one child are worth
+TOLD, ECHOED, EXPLAINS = 0, 1, 2
 # Columns of the mark matrix i32[forms, 2]
 NEAR, COUNTED = 0, 1
 # Counters i64[5]: edges, matches, values whose surroundings were compared; and of this transcript: edges of sums, uses
@@ -31,7 +39,7 @@ N_EDGES, N_MATCHES, COMPARED, N_SUM_EDGES, IGNORED = range(5)
 N_COUNTERS = 5
 # Columns of the edge matrix i32[edges, 6]; MATCH_LO:MATCH_HI are rows of the match matrix i32[matches, 2] (child token,
 # parent token)
-CHILD, PARENT, RULE, WEIGHT, MATCH_LO, MATCH_HI = range(6)
+CHILD, PARENT, RULE, WORTH, MATCH_LO, MATCH_HI = range(6)
 # Rules, in the terms of this kernel; graph.values names them
 VALUE, ECHO, NEIGHBOUR, WHOLE_RESULT, FIELD_SUM, MINTED_ID = range(6)
 
@@ -45,7 +53,7 @@ def token_bits(child: int, token: int, spans: I32, tokens: I32, values: I32) -> 
     calls = spans[child, ROLE] == CALLS
     bits = tokens[token, BITS] / 100.0
     if flags & w.PLAIN:
-        bits = (8.0 if flags & w.WHOLE else 3.5) if calls else 0.0
+        bits = WORD_ALONE if calls and flags & w.WHOLE else 0.0
     elif flags & w.ALPHA and values[form, c.LOWER]:
         return 0.0
     elif flags & w.START and flags & w.ALPHA and bits <= 7.5 and not calls and not starts_name(token, tokens):
@@ -81,7 +89,10 @@ def gather(
     hidden = -1
     for k in range(token_offsets[text], token_offsets[text + 1]):
         form = tokens[k, FORM]
-        if form < 0 or values[form, c.HOLDER] == child or (tokens[k, FLAGS] & w.PART and tokens[k, START] < hidden):
+        if form < 0 or (tokens[k, FLAGS] & w.PART and tokens[k, START] < hidden):
+            continue
+        if values[form, c.HOLDER] == child:
+            hidden = hidden if tokens[k, FLAGS] & w.PART else tokens[k, END]
             continue
         if values[form, c.CARRIED] > common:
             telling = tokens[k, BITS] >= SCHEMA_BITS * 100 and not tokens[k, FLAGS] & (w.PART | w.KEY)
@@ -95,6 +106,10 @@ def gather(
             continue
         if tokens[k, FLAGS] & w.PLAIN and tokens[k, FLAGS] & w.WHOLE and whole_there(n, found, tokens, picks):
             bits = max(bits, min(WORD_MOST, WORD_BITS * (tokens[k, END] - tokens[k, START])))
+        if tokens[k, FLAGS] & (w.ALPHA | w.WORDS) and spans[picks[n, c.SOURCE], ROLE] != USER:
+            bits -= COMMONNESS * log2(values[form, c.CARRIED])
+            if bits <= 0.0:
+                continue
         values[form, c.HOLDER] = child
         if not tokens[k, FLAGS] & w.PART:
             hidden = tokens[k, END]
@@ -126,19 +141,28 @@ def choose(
             best_context(child, i, size[COMPARED], spans, tokens, token_offsets, values, picks, marks)
             size[COMPARED] += 1
         for j in range(picks[i, c.SOURCES]):
-            worth[picks[i, c.SOURCE + j], 0] = 0.0
+            worth[picks[i, c.SOURCE + j], EXPLAINS] = 0.0
     for i in range(n):
         for j in range(picks[i, c.SOURCES]):
-            worth[picks[i, c.SOURCE + j], 0] += picks[i, c.WORTH]
+            worth[picks[i, c.SOURCE + j], EXPLAINS] += picks[i, c.WORTH]
+    clearest = 0.0
     for i in range(n):
         if spans[picks[i, c.SOURCE], ROLE] == USER:
             continue
-        best = picks[i, c.CHOICE]
+        chosen = worth[picks[i, c.SOURCE + picks[i, c.CHOICE]], EXPLAINS]
+        best, most = picks[i, c.CHOICE], chosen
         for j in range(picks[i, c.SOURCES]):
-            if worth[picks[i, c.SOURCE + j], 0] > worth[picks[i, c.SOURCE + best], 0]:
-                best = j
-        if worth[picks[i, c.SOURCE + picks[i, c.CHOICE]], 0] < COVER * worth[picks[i, c.SOURCE + best], 0]:
+            if worth[picks[i, c.SOURCE + j], EXPLAINS] > most:
+                best, most = j, worth[picks[i, c.SOURCE + j], EXPLAINS]
+        if chosen < COVER * most:
             picks[i, c.CHOICE] = best
+        clearest = max(clearest, most)
+    for i in range(n):
+        carried = values[tokens[picks[i, c.TOKEN], FORM], c.CARRIED]
+        if carried <= c.KEPT or spans[picks[i, c.SOURCE], ROLE] == USER:
+            continue
+        if worth[picks[i, c.SOURCE + picks[i, c.CHOICE]], EXPLAINS] < COVER * clearest:
+            picks[i, c.SOURCES] = 0  # its source is likely one of those that are not kept
 
 
 @jit
@@ -226,18 +250,18 @@ def write_edges(
 ) -> None:
     """One edge for each source that explains enough bits of the child, or that only echoes what the user said.
 
-    worth  f64[spans, 2]  bits each source explains, and bits it echoes, in hundredths
+    worth  f64[spans, 3]  TOLD, ECHOED: bits each source proves and echoes, in hundredths; EXPLAINS: those it could
     head   i32[spans]     -1; the first value of each source, the next ones follow in `link`
     """
     for i in range(n):
         for j in range(picks[i, c.SOURCES]):
-            worth[picks[i, c.SOURCE + j]] = 0.0
+            worth[picks[i, c.SOURCE + j], TOLD:EXPLAINS] = 0.0
     for i in range(n - 1, -1, -1):
         for j in range(picks[i, c.SOURCES] - 1, -1, -1):
             parent = picks[i, c.SOURCE + j]
-            share = shares(i, j, spans, picks)
+            share = shares(i, j, spans, picks, worth)
             if share or echoes(i, j, spans, tokens, picks):
-                worth[parent, 0 if share else 1] += picks[i, c.WORTH]
+                worth[parent, TOLD if share else ECHOED] += picks[i, c.WORTH]
                 link[i * c.KEPT + j] = head[parent]
                 head[parent] = i * c.KEPT + j
     for i in range(n):
@@ -245,13 +269,13 @@ def write_edges(
             parent = picks[i, c.SOURCE + j]
             at = head[parent]
             head[parent] = -1
-            bits, echoed = worth[parent, 0] / 100.0, worth[parent, 1] / 100.0
+            bits, echoed = worth[parent, TOLD] / 100.0, worth[parent, ECHOED] / 100.0
             if at < 0 or bits + echoed < floor or (bits < floor and echoed == 0.0):
                 continue
             if bits >= floor:
-                add_edge(child, parent, VALUE, min(1.0, 0.4 + bits / 50.0), edges, size)
+                add_edge(child, parent, VALUE, bits, edges, size)
             else:
-                add_edge(child, parent, ECHO, 0.35, edges, size)
+                add_edge(child, parent, ECHO, bits + echoed, edges, size)
             while at >= 0:
                 k = at // c.KEPT
                 add_match(picks[k, c.TOKEN], picks[k, c.SOURCE_TOKEN + at % c.KEPT], edges, matches, size)
@@ -259,11 +283,13 @@ def write_edges(
 
 
 @jit
-def shares(i: int, j: int, spans: I32, picks: I32) -> bool:
-    """Whether candidate j is the chosen source of pick i, or a result of the same turn that shows the value as well."""
-    chosen = picks[i, c.CHOICE]
-    a, b = picks[i, c.SOURCE + j], picks[i, c.SOURCE + chosen]
-    return j == chosen or (spans[a, ROLE] == RESULT and spans[b, ROLE] == RESULT and spans[a, TURN] == spans[b, TURN])
+def shares(i: int, j: int, spans: I32, picks: I32, worth: F64) -> bool:
+    """Whether candidate j is the chosen source of pick i, or a result of its turn that shows as much of the child."""
+    a, b = picks[i, c.SOURCE + j], picks[i, c.SOURCE + picks[i, c.CHOICE]]
+    if a == b:
+        return True
+    together = spans[a, ROLE] == RESULT and spans[b, ROLE] == RESULT and spans[a, TURN] == spans[b, TURN]
+    return together and worth[a, EXPLAINS] >= COVER * worth[b, EXPLAINS]
 
 
 @jit
@@ -278,7 +304,7 @@ def echoes(i: int, j: int, spans: I32, tokens: I32, picks: I32) -> bool:
 
 
 @jit
-def add_edge(child: int, parent: int, rule: int, weight: float, edges: I32, size: I64) -> None:
+def add_edge(child: int, parent: int, rule: int, bits: float, edges: I32, size: I64) -> None:
     """Start an edge; its matches follow. `size`: edges and matches so far, counted on where there is no more room."""
     e = size[0]
     size[0] = e + 1
@@ -287,7 +313,7 @@ def add_edge(child: int, parent: int, rule: int, weight: float, edges: I32, size
     edges[e, CHILD] = child
     edges[e, PARENT] = parent
     edges[e, RULE] = rule
-    edges[e, WEIGHT] = int(10000 * weight + 0.5)
+    edges[e, WORTH] = int(100.0 * bits + 0.5)
     edges[e, MATCH_LO] = size[1]
     edges[e, MATCH_HI] = size[1]
 

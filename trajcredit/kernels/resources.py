@@ -10,6 +10,8 @@ from trajcredit.kernels.scan import BITS, END, FLAGS, FORM, START
 
 WHOLE_BITS = 1400
 """Hundredths of a bit that a whole argument needs to name a resource."""
+MENTIONED, WHOLE, PIECE = 0, 1, 2
+"""How a call names it: inside a command line, as a whole argument, as the end of a path that is a whole argument."""
 MOST = 32
 """Resources of one call."""
 
@@ -19,22 +21,23 @@ def resources(text: U8, spans: I32, tokens: I32, token_offsets: I64, offsets: I6
     """Tokens that name a resource, call by call; how many. What does not fit in `found` is counted, not kept.
 
     offsets  i64[spans+1]  filled: rows of `found` that belong to span i
-    found    i32[most, 2]  filled: token, 1 where it is a whole argument and 0 inside a command
+    found    i32[most, 2]  filled: token; WHOLE, PIECE or MENTIONED
     """
     n = 0
     for i in range(len(spans)):
         offsets[i] = n
         if spans[i, ROLE] != CALLS:
             continue
-        of = spans[i, TEXT]
+        of, whole_end = spans[i, TEXT], -1
         for k in range(token_offsets[of], token_offsets[of + 1]):
             if tokens[k, FORM] < 0 or n - offsets[i] == MOST:
                 continue
             whole = names_whole(tokens[k, FLAGS], tokens[k, BITS])
+            whole_end = tokens[k, END] if whole else whole_end
             if whole or names_file(text, tokens[k, START], tokens[k, END], tokens[k, FLAGS]):
                 if n < len(found):
                     found[n, 0] = k
-                    found[n, 1] = 1 if whole else 0
+                    found[n, 1] = WHOLE if whole else (PIECE if tokens[k, START] < whole_end else MENTIONED)
                 n += 1
     offsets[len(spans)] = n
     return n

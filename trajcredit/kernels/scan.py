@@ -163,7 +163,7 @@ def scan_words(text: U8, lo: int, hi: int, base: int, scope: int, field: int, to
         if is_word(c):
             end, plain = token_end(text, i, hi)
             flags = every | command | (w.START if begin else 0)
-            if base & w.WHOLE and i == lo and end == hi:
+            if base & w.WHOLE and end == hi and (i == lo or (not plain and is_root(text, lo, i))):
                 flags |= w.WHOLE | w.SHOWN
             elif is_shown(text, lo, i, end, hi):
                 flags |= w.SHOWN
@@ -189,6 +189,15 @@ def scan_words(text: U8, lo: int, hi: int, base: int, scope: int, field: int, to
         elif c == 38 and i > lo and text[i - 1] == 38:
             command = base & w.COMMAND
         i += 1
+
+
+@jit
+def is_root(text: U8, lo: int, s: int) -> bool:
+    """Whether a path starts at s, after the / (or ./, ../, ~/) of the value that it is."""
+    for i in range(lo, s - 1):
+        if text[i] != 46 and text[i] != 126 and text[i] != 47:
+            return False
+    return text[s - 1] == 47
 
 
 @jit

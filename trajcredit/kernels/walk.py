@@ -47,7 +47,7 @@ def walk(
     marks = np.full((len(forms), 2), -1, dtype=np.int32)
     picks = np.empty((most_tokens + 1, c.N_PICK_COLUMNS), dtype=np.int32)
     link = np.empty((most_tokens + 1) * c.KEPT, dtype=np.int32)
-    worth = np.zeros((len(spans), 2))
+    worth = np.zeros((len(spans), 3))
     head = np.full(len(spans), -1, dtype=np.int32)
     sums = np.zeros((MOST_SUMS, 5))
     tools = np.zeros(1 + spans[:, TOOL].max() if len(spans) else 1, dtype=np.int64)

@@ -28,9 +28,13 @@ ALONE = 4096  # the whole text is this one token
 COMMAND = 8192  # in the first line of a value, after any "cd X &&"
 WRITTEN = 16384  # a date in words
 LINES = 32768  # of a stretch: a whole text, in which every line is a scope
+WORDS = 65536
+"""An identifier made of words: line_number. Like any word it can be known from elsewhere."""
 OF_PLACE = SHOWN | WHOLE | KEY | START | IDKEY | ALONE | COMMAND
 """Flags that say where a token stands; the others say what it looks like."""
 
+NUMBERED = 3.5
+"""Bits of a short lower-case word that ends in a number of one or two digits, which adds its own: python3, utf8."""
 UPPER = 1  # graph.text.UPPER: the next letter was a capital
 MONTH_SIZES = (7, 8, 5, 5, 3, 4, 4, 6, 9, 7, 8, 8)
 MONTHS = "januaryfebruarymarchaprilmayjunejulyaugustseptemberoctobernovemberdecember"
@@ -190,8 +194,9 @@ def classify(text: U8, s: int, e: int) -> tuple[float, int]:
     count = letters + digits
     if slash or at or under or (dots > 0 and marks == 0):
         flags = PATH if slash else 0
-        minted = MINTED if digits >= 2 and count >= 6 and not slash else 0
-        return min(30.0, 2.2 * (e - s)), flags | minted
+        minted = MINTED if digits >= 2 and count >= 6 and not slash and not at else 0
+        of_words = digits == 0 and not slash and not at and dots == 0  # line_number: an identifier that one can guess
+        return min(30.0, (1.4 if of_words else 2.2) * (e - s)), flags | minted | (WORDS if of_words else 0)
     if digits > 0:
         return mixed_bits(text, s, e, digits, letters, upper, joiners)
     return word_bits(letters, upper, inner, joiners - marks)
@@ -214,6 +219,9 @@ def mixed_bits(text: U8, s: int, e: int, digits: int, letters: int, upper: int, 
         i += 1
     if i > s and upper == 0 and digits == i - s and (letters <= 3 or (joiners > 0 and text[i] == 45)):
         return digit_bits(text, s, i), 0
+    ends = is_digit(text[e - 1]) and is_digit(text[e - min(digits, 2)])
+    if digits <= 2 and upper == 0 and joiners == 0 and 3 <= letters <= 6 and ends:
+        return NUMBERED + digit_bits(text, e - digits, e), 0
     minted = MINTED if digits >= 2 and letters + digits >= 6 else 0
     return min(40.0, 4.0 * (letters + digits)), minted
 
@@ -228,7 +236,7 @@ def word_bits(letters: int, upper: int, inner: int, joiners: int) -> tuple[float
     if upper == letters:
         return min(24.0, 4.0 * letters), ALPHA
     if inner > joiners:
-        return min(24.0, 2.0 * letters), ALPHA
+        return min(24.0, 1.2 * letters), ALPHA
     return 7.5 * (1 + joiners), ALPHA
 
 

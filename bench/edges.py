@@ -1,0 +1,324 @@
+"""How often edges are right, by family, kind and rule; what the graph costs; what repetition costs.
+
+    python bench/edges.py [ORACLE] [--write]
+
+ORACLE is the folder of an oracle bench (`dev.jsonl.gz`, `dev_labels.jsonl.gz`, `score.py`), ../shared/bench/oracle
+where none is given; without one its tables are skipped. Edges read by eye against real logs are counted in
+edges_read.json: right, of all; a doubtful one counts half.
+`--write` puts the tables into docs/edges.md; times are printed only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import importlib
+import importlib.util
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from trajcredit.formats import read_bytes
+from trajcredit.graph import EDGE_KINDS, RULES, SpanGraph, build_graphs
+from trajcredit.graph.evidence import SUREST
+from trajcredit.model import Span, Trajectory
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # for the hostile transcripts, which the tests build too
+CASES = importlib.import_module("tests.hostile.explode").CASES
+PAGE, READ = ROOT / "docs" / "edges.md", Path(__file__).with_suffix("").with_name("edges_read.json")
+BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
+CLAIM = 0.25
+CAP, PRIOR = 20, 4
+"""Edges of one source that count at most, and edges' worth of the mean of all rules: a family is one witness."""
+MOST_TIMES, MOST_SECONDS, MOST_MB, MOST_SOURCES = 1.5, 60.0, 500, 8
+
+Counts = dict[str, dict[str, tuple[float, float]]]
+"""Bin -> source -> edges that are right, edges."""
+
+# ---------------------------------------------------------------- the oracle bench
+
+
+class Oracle:
+    """Transcripts with known parents, and the scorer that comes with them."""
+
+    def __init__(self, folder: Path) -> None:
+        spec = importlib.util.spec_from_file_location("oracle_score", folder / "score.py")
+        assert spec is not None
+        assert spec.loader is not None
+        self.score: Any = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = self.score
+        spec.loader.exec_module(self.score)
+        self.labels = self.score.Labels(str(folder / "dev_labels.jsonl.gz"))
+        self.lines = gzip.decompress((folder / "dev.jsonl.gz").read_bytes()).splitlines()
+
+    def graphs(self, nameless: int) -> list[SpanGraph]:
+        """Graphs with the names as they are (0), meaningless tool names (1), and no descriptions either (2)."""
+        data = b"\n".join(self.lines if not nameless else (rename(line, nameless) for line in self.lines))
+        return build_graphs([t for t in read_bytes(data, "dev.jsonl") if isinstance(t, Trajectory)])
+
+    def figures(self, graphs: list[SpanGraph], kinds: Iterable[str] = EDGE_KINDS) -> dict[str, Any]:
+        """Precision, recall, F1 and ancestors by family, of edges of these kinds."""
+        chosen = set(kinds)
+        rows = (row for graph in graphs for row in edge_rows(graph) if row["kind"] in chosen)
+        found: dict[str, Any] = self.score.score_edges(self.labels, rows)
+        return found
+
+    def judged(self, graphs: list[SpanGraph]) -> Iterator[tuple[str, str, str, bool, tuple[str, str, frozenset[str]]]]:
+        """(family, bin, kind, right, (trajectory, child, group found)) of every edge that the labels judge."""
+        for graph in graphs:
+            known = {
+                self.score.span(self.labels.acts[i]): self.labels.acts[i] for i in self.labels.of[graph.trajectory.id]
+            }
+            family = self.labels.fam[graph.trajectory.id]
+            for row in edge_rows(graph):
+                child, parent = name_of(row["child"]), name_of(row["parent"])
+                if child == parent or child not in known or parent not in known:
+                    continue
+                true = groups_of(known[child])
+                hit = next((g for g in true if parent in g), frozenset())
+                if hit or parent not in known[child].get("neutral_parents", ()):
+                    yield (
+                        family,
+                        bin_of(row["rule"], row["weight"]),
+                        row["kind"],
+                        bool(hit),
+                        (graph.trajectory.id, child, hit),
+                    )
+
+    def groups(self) -> int:
+        """True parents, interchangeable ones counted once."""
+        return sum(len(groups_of(act)) for act in self.labels.acts)
+
+
+def groups_of(act: dict[str, Any]) -> list[frozenset[str]]:
+    """Interchangeable true parents of an action."""
+    return [frozenset(group) for group in act.get("parent_groups") or [[p] for p in act["true_parents"]]]
+
+
+def edge_rows(graph: SpanGraph) -> Iterator[dict[str, Any]]:
+    """Edges as the scorer reads them."""
+    spans = graph.trajectory.spans
+
+    def end(i: int) -> dict[str, Any]:
+        return {"message_index": spans[i].message_index, "tool_call_id": spans[i].call_id}
+
+    for e, parent, child in graph.edges():
+        yield {
+            "trajectory_id": graph.trajectory.id,
+            "child": end(child),
+            "parent": end(parent),
+            "weight": float(graph.weight[e]),
+            "kind": EDGE_KINDS[graph.kind[e]],
+            "rule": RULES[graph.rule[e]].name,
+        }
+
+
+def name_of(end: dict[str, Any]) -> str:
+    """An action as the labels name it."""
+    return end["tool_call_id"] or f"msg:{end['message_index']}"
+
+
+def rename(line: bytes, nameless: int) -> bytes:
+    """A transcript in which tool names, and with 2 their descriptions, say nothing."""
+    row = json.loads(line)
+
+    def new(name: str) -> str:
+        return "t" + hashlib.md5(name.encode()).hexdigest()[:4]
+
+    known = set()
+    for tool in row.get("tools") or ():
+        function = tool.get("function", tool)
+        known.add(function["name"])
+        function["name"] = new(function["name"])
+        function["description"] = "A tool." if nameless == 2 else function.get("description")
+    for message in row["messages"]:
+        for call in message.get("tool_calls") or ():
+            known.add(call["function"]["name"])
+            call["function"]["name"] = new(call["function"]["name"])
+    for message in row["messages"]:
+        if message.get("name") in known:
+            message["name"] = new(message["name"])
+    return json.dumps(row).encode()
+
+
+# ---------------------------------------------------------------- calibration
+
+
+def bin_of(rule: str, weight: float) -> str:
+    """Edges whose weight is fitted together: a rule; of values a band of bits; a mere mention apart."""
+    if rule == "value":
+        return f"value, {'under 12' if weight < 0.92 else '12 to 16' if weight < 0.96 else '16 or more'} bits"
+    return f"{rule}, mentioned" if rule == "write_after_read" and weight < CLAIM else rule
+
+
+def weight_of(name: str) -> str:
+    """The weight that the graph gives to the edges of a bin."""
+    if name.startswith("value,"):
+        low = {"under 12 bits": "to 0.92", "12 to 16 bits": "0.92 to 0.96"}
+        return low.get(name[7:], f"0.96 to {SUREST}")
+    return "0.20" if name.endswith("mentioned") else f"{next(r.weight for r in RULES if r.name == name):.2f}"
+
+
+def fitted(sources: dict[str, tuple[float, float]], mean: float, left_out: str = "") -> float:
+    """Share right over sources, each counted as at most CAP edges, drawn to the mean by PRIOR edges."""
+    right, total = PRIOR * mean, float(PRIOR)
+    for source, (k, n) in sources.items():
+        if source != left_out and n:
+            right, total = right + min(n, CAP) * k / n, total + min(n, CAP)
+    return right / total
+
+
+def mean_of(counts: Counts, left_out: str = "") -> float:
+    """Share right over all bins and sources; the fallback edge, which claims nothing, apart."""
+    shares = [k / n for b, s in counts.items() if b != "context" for f, (k, n) in s.items() if f != left_out and n]
+    return statistics.fmean(shares)
+
+
+def calibration(counts: Counts) -> Iterator[str]:
+    """One row a bin, then how well weights fitted without a source foretell it."""
+    yield "| edges | weight | worlds: right of all | read by eye: right of all | fitted | without one source |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    bands: dict[int, list[tuple[float, float, float]]] = defaultdict(list)
+    mean = mean_of(counts)
+    for name, sources in sorted(counts.items()):
+        worlds = ", ".join(f"{f} {k:g}/{n:g}" for f, (k, n) in sorted(sources.items()) if not f.startswith("read "))
+        eyes = ", ".join(f"{f[5:]} {k:g}/{n:g}" for f, (k, n) in sorted(sources.items()) if f.startswith("read "))
+        without = {f: fitted(sources, mean_of(counts, f), f) for f in sources}
+        for source, guess in without.items():
+            k, n = sources[source]
+            bands[min(9, int(10 * guess))].append((guess, k / n, min(n, CAP)))
+        spread = f"{min(without.values()):.2f} to {max(without.values()):.2f}"
+        yield f"| {name} | {weight_of(name)} | {worlds} | {eyes} | {fitted(sources, mean):.2f} | {spread} |"
+    yield ""
+    yield "| foretold without the source | its edges (at most 20 of a rule) | mean foretold | right |"
+    yield "| --- | --- | --- | --- |"
+    for band, found in sorted(bands.items()):
+        n = sum(count for *_, count in found)
+        foretold, right = (sum(x[i] * x[2] for x in found) / n for i in (0, 1))
+        yield f"| {band / 10:.1f} to {band / 10 + 0.1:.1f} | {n:g} | {foretold:.2f} | {right:.2f} |"
+
+
+# ---------------------------------------------------------------- tables
+
+
+def measured(oracle: Oracle) -> Iterator[str]:
+    """Every table, as markdown."""
+    graphs = oracle.graphs(0)
+    yield from figures(oracle, graphs)
+    counts: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(lambda: [0.0, 0.0]))
+    kinds: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    found: dict[str, set[Any]] = defaultdict(set)
+    for family, name, kind, hit, place in oracle.judged(graphs):
+        counts[name][family][0] += hit
+        counts[name][family][1] += 1
+        if name != "context" and not name.endswith("mentioned"):
+            kinds[kind][0] += hit
+            kinds[kind][1] += 1
+            found[kind] |= {place} if hit else set()
+    yield from (
+        "",
+        "| kind | claims judged | precision | share of all true parents found | F1 |",
+        "| --- | --- | --- | --- | --- |",
+    )
+    for kind, (right, n) in sorted(kinds.items()):
+        precision, recall = right / n, len(found[kind]) / oracle.groups()
+        f1 = 2 * precision * recall / max(precision + recall, 1e-9)
+        yield f"| {kind} | {n:g} | {precision:.3f} | {recall:.3f} | {f1:.3f} |"
+    for name, sources in json.loads(READ.read_text()).items():
+        for source, (k, n) in sources.items():
+            counts[name][f"read {source}"] = [k, n]
+    yield ""
+    yield from calibration({b: {f: (k, n) for f, (k, n) in s.items()} for b, s in counts.items()})
+
+
+def figures(oracle: Oracle, graphs: list[SpanGraph]) -> Iterator[str]:
+    """Precision, recall, F1 and ancestors by family; then with names gone and kinds left out."""
+    rows = {"as it is": oracle.figures(graphs)}
+    for nameless, title in ((1, "tool names meaningless"), (2, "names and descriptions meaningless")):
+        rows[title] = oracle.figures(oracle.graphs(nameless))
+    rows["no state edges"] = oracle.figures(graphs, set(EDGE_KINDS) - {"state"})
+    rows["values alone"] = oracle.figures(graphs, ("call", "value"))
+    families = [name for name in rows["as it is"] if name not in ("overall", "macro")]
+    yield "| family | precision | recall | F1 | ancestors of the last span |"
+    yield "| --- | --- | --- | --- | --- |"
+    for name in [*families, "macro"]:
+        got = rows["as it is"][name]
+        yield (
+            f"| {name} | "
+            + " | ".join(f"{got[k]:.3f}" for k in ("precision", "recall", "f1", "final_ancestor_jaccard"))
+            + " |"
+        )
+    yield from ("", f"| F1 | {' | '.join(families)} | macro |", "| --- |" + " --- |" * (len(families) + 1))
+    for title, row in rows.items():
+        yield f"| {title} | " + " | ".join(f"{row[name]['f1']:.3f}" for name in [*families, "macro"]) + " |"
+
+
+# ---------------------------------------------------------------- cost
+
+
+def chain(n: int, seed: int) -> Trajectory:
+    """A transcript of n spans in which every call uses the id that the result before showed."""
+    spans = [Span("user", -1, text=f"start at QX-{seed:05d}Z")]
+    for k in range((n - 1) // 2):
+        here, there = f"QX-{seed + k:05d}Z", f"QX-{seed + k + 1:05d}Z"
+        spans.append(
+            Span("tool_call", k, name="look_up", arguments={"id": here}, arguments_raw=json.dumps({"id": here}))
+        )
+        spans.append(
+            Span("tool_result", k, text=f"{here} leads to {there} for {3 * k + 1234}", result_of=len(spans) - 1)
+        )
+    return Trajectory(id=f"chain-{seed}", spans=spans)
+
+
+def hostile(case: str) -> int:
+    """Build one hostile graph in a process of its own and report it; 1 where it is out of bounds."""
+    command = [sys.executable, "-m", "tests.hostile.explode", case]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True, cwd=ROOT).stdout)
+    seconds, mb, sources = found["seconds"], found["bytes"] >> 20, found["sources"]
+    print(f"{case}: {seconds:.2f} s, {mb} MB, {found['edges']:,} edges, at most {sources} sources of a value")
+    return int(seconds > MOST_SECONDS or mb > MOST_MB or sources > MOST_SOURCES)
+
+
+def cost() -> int:
+    """Time a span in short and in long transcripts, interleaved; then the hostile ones. The number of misses."""
+    short, long = [chain(201, 1000 * k) for k in range(100)], [chain(20_001, 0)]
+    took: dict[str, list[float]] = {"200": [], "20,000": []}
+    for _ in range(7):
+        for name, runs in (("200", short), ("20,000", long)):
+            start = time.perf_counter()
+            build_graphs(runs)
+            took[name].append((time.perf_counter() - start) / sum(len(t.spans) for t in runs))
+    small, large = (1e6 * statistics.median(times[1:]) for times in took.values())
+    print(f"{small:.1f} us a span at 200 spans, {large:.1f} us at 20,000: {large / small:.2f} times")
+    misses = int(large > MOST_TIMES * small)
+    return misses + sum(hostile(case) for case in CASES)
+
+
+def main() -> int:
+    """Print every table; 1 where a bound is missed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("oracle", nargs="?", type=Path, default=ROOT.parent / "shared" / "bench" / "oracle")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/edges.md")
+    given = parser.parse_args()
+    if (given.oracle / "score.py").exists():
+        text = "\n".join(measured(Oracle(given.oracle)))
+        print(text)
+        if given.write:
+            page = PAGE.read_text()
+            before, after = page.split(BEGIN)[0], page.split(END)[1]
+            PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
+    else:
+        print(f"no oracle bench at {given.oracle}: its tables are skipped")
+    return 1 if cost() else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
