@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,7 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 )
 maybe_text = st.none() | text
 maybe_number = st.none() | number
+times = st.none() | st.datetimes(timezones=st.none() | st.timezones()).map(datetime.isoformat)
 maybe_flag = st.none() | st.booleans()
 small = st.integers(0, 9)
 ids = st.lists(st.integers(0, 2**40), max_size=3)
@@ -200,7 +202,7 @@ def any_trajectory(draw: st.DrawFn) -> Trajectory:
     spans = draw(spans_of_any_kind())
     pairs = [(parent, child) for child in range(len(spans)) for parent in range(child)]
     span = st.none() | st.sampled_from(range(len(spans))) if spans else st.none()
-    reward = st.builds(Reward, number, st.sampled_from(REWARD_SOURCES), span, maybe_text, maybe_text)
+    reward = st.builds(Reward, number, st.sampled_from(REWARD_SOURCES), span, maybe_text, times)
     edge = st.builds(
         lambda pair, kind, weight, evidence: Edge(pair[0], pair[1], kind, weight, evidence),
         st.sampled_from(pairs or [(0, 0)]),
@@ -218,6 +220,7 @@ def any_trajectory(draw: st.DrawFn) -> Trajectory:
         trial=draw(maybe_text),
         step=draw(st.none() | small),
         policy_version=draw(maybe_text),
+        model=draw(maybe_text),
         parent=draw(st.none() | st.builds(SpawnedBy, text, st.none() | small)),
         terminated=draw(maybe_flag),
         truncated=draw(maybe_flag),

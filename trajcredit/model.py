@@ -7,6 +7,8 @@ key that does not belong.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
 import msgspec
@@ -34,6 +36,7 @@ __all__ = [
     "check",
     "decode",
     "encode",
+    "instant",
 ]
 
 SCHEMA = "trajcredit.trajectory/1"
@@ -53,6 +56,8 @@ LARGEST_NUMBER = 2.0**53 - 1
 LARGEST_INTEGER = 2**53
 """What every reader of JSON and every database holds exactly."""
 LARGEST_TURN = 2**31 - 1
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
 
 
 class _Noun(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
@@ -182,6 +187,9 @@ class Trajectory(_Noun, frozen=True, kw_only=True, tag_field="schema", tag=SCHEM
     trial: str | None = None
     step: int | None = None
     policy_version: str | None = None
+    """Which state of the policy sampled it (a checkpoint, a training step), where the log says so."""
+    model: str | None = None
+    """The name of the model that answered, where the log names one and no other; it says nothing about staleness."""
     parent: SpawnedBy | None = None
     terminated: bool | None = None
     truncated: bool | None = None
@@ -230,6 +238,23 @@ def body(span: Span) -> str:
     return "" if span.arguments is None else _encoder.encode(span.arguments).decode()
 
 
+@lru_cache(maxsize=65536)
+def instant(at: str | None) -> int:
+    """When that was, in microseconds since 1970 in UTC; before all times where there is none. No offset means UTC.
+
+    InputError where it is no time as ISO 8601 has them.
+    """
+    if at is None:
+        return -(1 << 62)
+    try:
+        found = datetime.fromisoformat(at)
+        return ((found if found.tzinfo is not None else found.replace(tzinfo=UTC)) - EPOCH) // MICROSECOND
+    except (ValueError, OverflowError) as error:
+        raise InputError(
+            f"a reward is of {at[:40]!r}: expected a time as ISO 8601, e.g. 2026-04-14T18:40:12Z"
+        ) from error
+
+
 def check(trajectory: Trajectory) -> None:
     """Raise InputError where spans, rewards or edges refer to nothing or to the future, or a number is out of range."""
     spans = trajectory.spans
@@ -240,6 +265,7 @@ def check(trajectory: Trajectory) -> None:
         if reward.span is not None and not 0 <= reward.span < len(spans):
             raise InputError(f"a reward names span {reward.span}; the trajectory has {len(spans)} spans")
         _check_number("reward", reward.value, LARGEST_NUMBER)
+        instant(reward.at)
     for edge in trajectory.edges:
         name = f"edge {edge.parent} -> {edge.child}"
         if not (0 <= edge.parent < len(spans) and 0 <= edge.child < len(spans)):

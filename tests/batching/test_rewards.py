@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.build import batch_of, run
+from trajcredit.batching.rewards import _newest
 from trajcredit.errors import InputError
 from trajcredit.model import Reward, Span, Trajectory
 
@@ -73,6 +74,37 @@ def test_one_source_is_read_and_the_rest_is_left_alone():
     assert codes(batch) == ["unscored"]
     asked = batch_of(both, lone, reward="judge")
     assert asked.outcome.tolist() == [0.25, 0.5]
+
+
+def test_rewards_may_be_asked_for_by_name():
+    both = [Reward(1.0, "judge", name="helpful"), Reward(0.25, "judge", name="toxic"), Reward(0.5, name="tests")]
+    batch = batch_of(rated("a", *both), rated("b", both[0]), reward="toxic")
+    np.testing.assert_array_equal(batch.outcome, [0.25, NAN])
+    assert batch.reward_source == "judge"
+    assert codes(batch) == ["unscored"]
+    with pytest.raises(
+        InputError, match=r"no reward source .kind.; known: .*; and no reward of that name, but helpful, t"
+    ):
+        batch_of(rated("a", *both), reward="kind")
+
+
+@pytest.mark.parametrize(
+    ("early", "late"),
+    [
+        pytest.param("2026-05-02T09:00:00Z", "2026-05-02T09:00:00.500Z", id="fractions of a second"),
+        pytest.param("2026-05-02T10:00:00+02:00", "2026-05-02T09:00:00Z", id="another offset"),
+        pytest.param("2026-05-02", "2026-05-02T00:00:01", id="a day, and no offset: UTC"),
+        pytest.param(None, "1999-01-01", id="no time is before all times"),
+    ],
+)
+def test_times_are_compared_as_times(early, late):
+    for given in ([Reward(1.0, at=early), Reward(0.0, at=late)], [Reward(0.0, at=late), Reward(1.0, at=early)]):
+        assert _newest(given, "verifier") == ({}, 0.0)
+
+
+def test_what_is_no_time_is_refused():
+    with pytest.raises(InputError, match=r"a reward is of 'yesterday': expected a time as ISO 8601"):
+        _newest([Reward(1.0, at="yesterday")], "verifier")
 
 
 def test_the_newest_of_a_source_counts():

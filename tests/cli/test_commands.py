@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from trajcredit.cli import graph
 from trajcredit.cli.blame import finding_lines
 from trajcredit.cli.root import COMMANDS, root
-from trajcredit.model import decode
+from trajcredit.model import SCHEMA, decode
 from trajcredit.service.blame import Finding, Reason
 from trajcredit.service.demo import bundled
 from trajcredit.service.drawing import DRAWINGS
@@ -121,8 +121,30 @@ def test_show_tells_what_the_reader_had_to_guess(tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     log.write_text(json.dumps({"id": "odd", "messages": [{"role": "tool", "tool_call_id": "gone", "content": "42"}]}))
     shown = run("show", str(log)).stdout
-    assert "\n  report: " in shown
+    assert "\n  report: no call in the log belongs to this result [orphan-result] (span 0)\n" in shown
     assert "\n  no reward\n" in shown
+
+
+def test_show_says_once_what_was_guessed_of_several_spans(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    calls = [{"function": {"name": "look", "arguments": "{}"}}] * 12
+    results = [{"role": "tool", "content": "4"}] * 12
+    log.write_text(json.dumps({"messages": [{"role": "assistant", "tool_calls": calls}, *results]}))
+    shown = run("show", str(log)).stdout
+    said = "the result has no call id: it is taken for that of look by its place [paired-by-position]"
+    spans = "12, 13, 14, 15, 16, 17, 18, 19, 20, 21 ..."
+    assert f"\n  report: {said} (12 spans: {spans})\n" in shown
+
+
+def test_show_names_the_model_the_reward_and_the_call_that_started_it(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    span = {"kind": "assistant", "turn": 0, "text": "Done."}
+    given = [{"value": 0.25, "source": "judge", "name": "toxicity"}]
+    row = {"schema": SCHEMA, "id": "sub", "model": "m-1", "parent": {"trajectory": "main", "span": 3}, "spans": [span]}
+    log.write_text(json.dumps({**row, "rewards": given}))
+    shown = run("show", str(log)).stdout
+    assert "\n  project default, model m-1, started by span 3 of main\n" in shown
+    assert "\n  reward 0.25 from judge (toxicity)\n" in shown
 
 
 def test_show_as_json_is_the_canonical_form_and_comes_back_equal(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,11 +17,13 @@ from typing import Any
 
 import pytest
 
+import trajcredit
 from trajcredit.cli import serve
 from trajcredit.cli.serve import free_port, tell_missing_web
 from trajcredit.service.demo import bundled
 
 COMMAND = [sys.executable, "-m", "trajcredit.cli"]
+WEB = Path(trajcredit.__file__).parent / "web"
 FLIGHTS = str(bundled("wrong_flight.jsonl"))
 
 
@@ -93,6 +96,16 @@ def test_other_machines_are_let_in_only_where_it_is_asked_for(tmp_path: Path) ->
     assert "can be reached from other machines" in done.stderr.splitlines()[-1]
 
 
+def page_at(url: str) -> tuple[int, bool]:
+    """Status, and whether it is the web interface: where that was not built, a page says how to build it."""
+    try:
+        with urllib.request.urlopen(url, timeout=60) as page:
+            return page.status, b"<script" in page.read()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, b"<script" in error.read()
+
+
 def test_the_demo_tells_keeps_scores_and_shows_it(tmp_path: Path) -> None:
     ids = set()
     for _ in range(2):
@@ -106,8 +119,8 @@ def test_the_demo_tells_keeps_scores_and_shows_it(tmp_path: Path) -> None:
             assert fetched(f"{base}/api/v1/trajectories/{trajectory}/credits?run=grpo")["credit"][4] == -0.5
             assert [run["label"] for run in fetched(f"{base}/api/v1/runs")["items"]] == ["dag", "grpo"]
             assert fetched(f"{base}/api/v1/trajectories")["total"] == 4
-            with urllib.request.urlopen(url, timeout=60) as page:
-                assert page.status == 200
+            built = (WEB / "index.html").is_file()
+            assert page_at(url) == ((200, True) if built else (503, False))
             ids.add(trajectory)
     assert len(ids) == 1, "the second time nothing is made anew"
 

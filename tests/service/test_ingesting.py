@@ -20,7 +20,7 @@ from trajcredit.model import Trajectory, encode
 from trajcredit.registry import formats
 from trajcredit.service import ingesting
 from trajcredit.service.demo import bundled
-from trajcredit.service.ingesting import Item, ingest, ingest_paths, name_of
+from trajcredit.service.ingesting import MADE_FROM_NAME, Item, ingest, ingest_paths, name_of
 from trajcredit.service.running import find
 from trajcredit.store import Store, documents, open_store, pages
 from trajcredit.store.checking import check
@@ -255,6 +255,24 @@ def test_the_same_bytes_in_two_files_are_read_once_and_one_id_in_two_is_a_confli
     items = list(ingest_paths(store, PROJECT, [str(tmp_path)]))
     assert [item.status for item in items] == ["created", "rejected", "conflict"]
     assert "holds the same bytes as" in (items[1].reason or "")
+
+
+def test_the_same_log_under_another_name_is_there_already_though_it_gives_no_ids(store: Store, tmp_path: Path) -> None:
+    rows = [{key: value for key, value in rollout("", n).items() if key != "id"} for n in (0.0, 1.0)]
+    first = ingest(store, PROJECT, [log(*rows, name="first.jsonl")])
+    assert ends(first.items) == [("created", "first.jsonl#1"), ("created", "first.jsonl#2")]
+    again = ingest(store, PROJECT, [log(*rows, name="second.jsonl")])
+    assert ends(again.items) == [("duplicate", "first.jsonl#1"), ("duplicate", "first.jsonl#2")]
+    (tmp_path / "third.jsonl").write_bytes(log(*rows).data)
+    assert ends(list(ingest_paths(store, PROJECT, [str(tmp_path)]))) == ends(again.items)
+
+
+def test_ids_that_were_made_from_a_name_say_so_where_they_conflict(store: Store) -> None:
+    nameless = {key: value for key, value in rollout("").items() if key != "id"}
+    ingest(store, PROJECT, [log(nameless, nameless, name="runs.jsonl")])
+    [item, _] = ingest(store, PROJECT, [log(nameless | {"reward": 0.5}, nameless, name="runs.jsonl")]).items
+    assert item.status == "conflict"
+    assert MADE_FROM_NAME in (item.reason or "")
 
 
 def test_a_file_may_have_more_records_than_an_upload(

@@ -13,8 +13,9 @@ from tests.store.shelf import PROJECT, put
 from trajcredit.errors import InputError, NotFoundError
 from trajcredit.graph import build_graphs
 from trajcredit.model import Note, Origin, Reward, SpawnedBy, Trajectory
-from trajcredit.store import Store, documents, keeping, logs, tables, trajectories
+from trajcredit.store import Store, documents, keeping, logs, rewards, tables, trajectories
 from trajcredit.store.checking import check
+from trajcredit.store.rewards import Given
 
 A, B = run("ucra", 1.0, name="a"), run("uccrra", 0.0, name="b")
 COMMON = Note("common-values", "3 uses of values that most observations hold: too common to prove anything")
@@ -69,6 +70,20 @@ def test_the_same_content_in_another_data_set_is_a_duplicate_that_only_replace_m
     with store.read() as conn:
         assert documents.document(conn, PROJECT, "ext:a").dataset == "evening"
         assert check(conn).problems == ()
+
+
+def test_rewards_that_came_later_stay_when_their_trajectory_is_replaced(store: Store) -> None:
+    put(store, A, B)
+    with store.write() as conn:
+        rewards.append(conn, PROJECT, [Given("ext:a", Reward(0.25, "human"))])
+    assert [one.status for one in put(store, OTHER_A, replace=True)] == ["replaced"]
+    with store.read() as conn:
+        assert check(conn).problems == ()
+        key = conn.scalar(select(tables.trajectories.c.key).where(tables.trajectories.c.external_id == "a")) or 0
+        assert [(r.value, r.source) for r in rewards.rewards_of_keys(conn, [key])[key]] == [
+            (0.5, "verifier"),
+            (0.25, "human"),
+        ]
 
 
 def test_what_the_graph_noted_is_kept_beside_what_the_reader_noted(store: Store) -> None:
@@ -181,7 +196,9 @@ def test_a_project_that_no_index_holds_is_refused(store: Store, project: str) ->
         pytest.param([Reward(1.0)], 1.0, "verifier", id="one verdict"),
         pytest.param([Reward(1.0, "judge"), Reward(0.0, "human")], 0.0, "human", id="a person before a judge"),
         pytest.param([Reward(0.25, span=1), Reward(0.5, span=3)], 0.75, "verifier", id="span rewards add up"),
-        pytest.param([Reward(0.0, at="2026-02"), Reward(1.0, at="2026-01")], 0.0, "verifier", id="the newest counts"),
+        pytest.param(
+            [Reward(0.0, at="2026-02-01"), Reward(1.0, at="2026-01-01")], 0.0, "verifier", id="the newest counts"
+        ),
     ],
 )
 def test_the_outcome_of_a_list_is_that_of_a_batch(store: Store, rewards, outcome, source) -> None:

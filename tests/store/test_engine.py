@@ -177,3 +177,15 @@ def test_a_store_on_a_network_file_system_is_refused(tmp_path: Path, monkeypatch
     with pytest.raises(StoreError, match=r"network file system .nfs4.: use a local disk"):
         open_store(str(tmp_path / "store.db"))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_deleted_or_replaced_is_written_to_no_more(tmp_path: Path) -> None:
+    path = tmp_path / "d.db"
+    with open_store(str(path)) as store:
+        path.unlink()
+        for work in (store.write, store.read):
+            with pytest.raises(StoreError, match="the file is gone"), work():
+                pass
+        path.touch()
+        with pytest.raises(StoreError, match="is another one now"), store.write():
+            pass

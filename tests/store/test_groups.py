@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.build import run
 from tests.store.shelf import PROJECT, put
 from trajcredit.errors import NotFoundError
-from trajcredit.model import LARGEST_NUMBER
+from trajcredit.model import LARGEST_NUMBER, Reward
 from trajcredit.store import Store, groups, pages
 from trajcredit.store.groups import Tally
 
@@ -47,6 +47,13 @@ def test_a_tally_by_hand(store: Store, outcomes: list[float | None], tally: Tall
     with store.read() as conn:
         assert list(groups.tallies(conn, PROJECT, [key_of(store, "t0"), "nothing"]).values()) == [tally]
         assert groups.tallies(conn, PROJECT, []) == {}
+
+
+def test_a_mean_is_of_one_source(store: Store) -> None:
+    late = replace(run("a", None, name="late"), rewards=[Reward(1.0, "human")])
+    put(store, run("a", 0.0, name="t0"), run("a", 1.0, name="t1"), late)
+    with store.read() as conn:
+        assert groups.tallies(conn, PROJECT, [key_of(store, "t0")]) == {key_of(store, "t0"): Tally(3, 2, 1, 0.5)}
 
 
 def test_role_and_step_tell_groups_apart_that_a_log_calls_the_same(store: Store) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from tests.build import run
 from tests.store.shelf import PROJECT, put
@@ -38,6 +39,12 @@ def test_a_later_verdict_without_a_time_is_newer_than_one_with(store: Store) -> 
     assert outcome(store, "ext:a") == (1.0, "verifier")
     give(store, ("ext:a", Reward(0.25, at="2021-01-01T00:00:00Z")))
     assert outcome(store, "ext:a") == (1.0, "verifier")
+
+
+def test_a_verdict_without_a_time_is_newer_than_one_of_the_future(store: Store) -> None:
+    put(store, replace(run("ua", None, name="a"), rewards=[Reward(1.0, at="2199-01-01T00:00:00+09:00")]))
+    give(store, ("ext:a", Reward(0.0)))
+    assert outcome(store, "ext:a") == (0.0, "verifier")
 
 
 def test_what_is_scored_is_what_the_list_shows(store: Store) -> None:

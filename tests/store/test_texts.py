@@ -57,7 +57,7 @@ def everywhere(value: str, name: str) -> Trajectory:
         trial=value,
         policy_version=value,
         answer=value,
-        rewards=[Reward(1.0, name=value, at=value)],
+        rewards=[Reward(1.0, name=value)],
         tools=[Tool(value, value, {value: value})],
         spans=spans,
         report=[Note(value, value, group=value)],
@@ -93,7 +93,7 @@ def test_both_databases_hold_the_same_text(value: str, tmp_path: Path) -> None:
         for url in new_url(kind, tmp_path):
             with open_store(url) as store:
                 keep(store, everywhere(value, f"{value[:100]}!"))
-                given = Given(f"ext:{value[:100]}!", Reward(0.5, "human", name=value, at=value))
+                given = Given(f"ext:{value[:100]}!", Reward(0.5, "human", name=value, at="2026-01-01"))
                 with store.write() as conn:
                     assert rewards.append(conn, PROJECT, [given])[0].status == "created"
             found.append(everything(url))

@@ -14,7 +14,7 @@ from trajcredit.batching.columns import Columns, columns_of
 from trajcredit.batching.groups import check_fields, group_key, group_names
 from trajcredit.batching.heads import Head
 from trajcredit.batching.keys import pools
-from trajcredit.batching.rewards import choose_source, place_rewards
+from trajcredit.batching.rewards import choose_source, named, place_rewards
 from trajcredit.errors import InputError
 from trajcredit.graph import SpanGraph
 from trajcredit.model import ACTION_KINDS, KIND_CODES, Note, Reward
@@ -27,7 +27,8 @@ _ACTIONS = np.isin(np.arange(len(KIND_CODES)), [KIND_CODES[kind] for kind in ACT
 def pack(graphs: Sequence[SpanGraph], reward: str | None = None, group_by: str | None = None) -> Batch:
     """The batch of many graphs.
 
-    `reward` names the source to read, else the most trusted present; `group_by` names trajectory fields joined by +.
+    `reward` names the source to read, or the rewards by their own name, else the most trusted source present counts;
+    `group_by` names trajectory fields joined by +.
     Raises InputError where two trajectories share an id, or where a name is not known.
     """
     heads = [graph.trajectory for graph in graphs]
@@ -46,6 +47,7 @@ def assemble(
     ids = tuple(head.id for head in heads)
     _check_ids(ids)
     action_mask = _ACTIONS[columns.kind]
+    rewards, reward = named(rewards, reward)
     source = choose_source(rewards, reward)
     steps, outcome, notes = place_rewards(ids, rewards, source, columns.span_offsets, action_mask, columns.result_of)
     group, group_ids, group_notes = _groups(heads, group_by)

@@ -8,9 +8,9 @@ import numpy as np
 
 from trajcredit.arrays import BOOL, F64, I64
 from trajcredit.errors import InputError
-from trajcredit.model import REWARD_SOURCES, Note, Reward, RewardSource
+from trajcredit.model import REWARD_SOURCES, Note, Reward, RewardSource, instant
 
-__all__ = ["choose_source", "place_rewards"]
+__all__ = ["choose_source", "named", "place_rewards"]
 
 TOLERANCE = 1e-4
 """A trajectory-level figure may differ this much from the sum of its span rewards before a note says so."""
@@ -24,6 +24,18 @@ def choose_source(rewards: Sequence[Sequence[Reward]], asked: str | None) -> Rew
         return next(source for source in REWARD_SOURCES if source == asked)
     present = {reward.source for given in rewards for reward in given}
     return next((source for source in REWARD_SOURCES if source in present), None)
+
+
+def named(rewards: Sequence[Sequence[Reward]], asked: str | None) -> tuple[Sequence[Sequence[Reward]], str | None]:
+    """The rewards to read, and the source asked for: where `asked` is no source, only those of that name."""
+    if asked is None or asked in REWARD_SOURCES:
+        return rewards, asked
+    kept = [[reward for reward in given if reward.name == asked] for given in rewards]
+    if not any(kept):
+        names = sorted({reward.name for given in rewards for reward in given if reward.name is not None})
+        there = f"; and no reward of that name, but {', '.join(names[:10])}" if names else ""
+        raise InputError(f"no reward source {asked!r}; known: {', '.join(REWARD_SOURCES)}{there}")
+    return kept, None
 
 
 def place_rewards(
@@ -90,7 +102,7 @@ def _newest(rewards: Sequence[Reward], source: RewardSource | None) -> tuple[dic
     """The newest reward on each span and on the whole, of one source; of equally new ones the last listed."""
     placed: dict[int, float] = {}
     total: float | None = None
-    for reward in sorted((r for r in rewards if r.source == source), key=lambda r: r.at or ""):
+    for reward in sorted((r for r in rewards if r.source == source), key=lambda r: instant(r.at)):
         if reward.span is None:
             total = reward.value
         else:

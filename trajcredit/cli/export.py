@@ -22,7 +22,7 @@ __all__ = ["command"]
 @database
 def command(run: str, to: str | None, out: str | None, project: str | None, db: str) -> None:
     """The credit rows of a finished run: what `score` gives the same logs, and the run's id."""
-    from trajcredit.service import exporting, opening, plugins
+    from trajcredit.service import exporting, opening, plugins, running
 
     kind = to or ("jsonl" if out is None else plugins.exporter_for(Path(out)))
     plugins.exporter_named(kind)
@@ -30,6 +30,9 @@ def command(run: str, to: str | None, out: str | None, project: str | None, db: 
         raise InputError("a parquet file cannot be written to standard output: name a file with -o")
     with opening.existing(db) as store:
         place = project_of(project)
+        found = running.find(store, place, run)
+        if found.stale:
+            say(f"note: run {found.label} #{found.number} is stale: {found.stale_reason}; its rows are what it saw")
         if out is None:
             exporting.export(store, place, run, kind, json_stdout() if kind == "jsonl" else binary_stdout())
             return

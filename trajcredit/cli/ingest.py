@@ -106,5 +106,7 @@ def _why(item: Item) -> str:
     place = item.file or ""
     place += "" if item.line is None else f":{item.line}"
     what = "" if item.external_id is None else f"trajectory {item.external_id!r}: "
-    more = REPLACE if item.status == "conflict" else ""
+    from trajcredit.service.ingesting import MADE_FROM_NAME
+
+    more = REPLACE if item.status == "conflict" and MADE_FROM_NAME not in (item.reason or "") else ""
     return f"{place}: {what}{item.reason}{more}"

@@ -39,7 +39,11 @@ class Asked:
 FLAGS: dict[str, Callable[[Command], Command]] = {
     "writes": click.option("--writes", multiple=True, metavar="TOOL", help="This tool changes state (repeatable)."),
     "reads": click.option("--reads", multiple=True, metavar="TOOL", help="This tool only looks (repeatable)."),
-    "reward": click.option("--reward", metavar="SOURCE", help="verifier, human, reward_model or judge; first present."),
+    "reward": click.option(
+        "--reward",
+        metavar="SOURCE|NAME",
+        help="verifier, human, reward_model or judge; else the name of a reward; else the first source present.",
+    ),
     "group_by": click.option(
         "--group-by", metavar="KEY", help="Fields that make a group, joined by +, e.g. task+step."
     ),

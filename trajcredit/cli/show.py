@@ -13,9 +13,12 @@ from trajcredit.cli.streams import json_stdout
 from trajcredit.cli.terminal import amount, line, paragraph
 
 if TYPE_CHECKING:
-    from trajcredit.model import Reward, Span, Trajectory
+    from trajcredit.model import Note, Reward, Span, Trajectory
 
 __all__ = ["command", "transcript"]
+
+MOST_SPANS = 10
+"""Named where one thing is said of many."""
 
 
 @click.command("show")
@@ -65,6 +68,8 @@ def transcript(trajectory: Trajectory) -> Iterator[str]:
         "trial": t.trial,
         "step": t.step,
         "policy": t.policy_version,
+        "model": t.model,
+        "started by": _parent(t),
         "ended": _end(t),
     }
     yield "  " + ", ".join(f"{key} {line(str(value))}" for key, value in facts.items() if value is not None)
@@ -72,9 +77,7 @@ def transcript(trajectory: Trajectory) -> Iterator[str]:
         place = t.source.file or "?"
         yield f"  read as {line(t.source.format)} from {line(place)}" + (f":{t.source.line}" if t.source.line else "")
     yield "  " + ("; ".join(map(_reward, t.rewards)) or "no reward")
-    for note in t.report:
-        where = "" if note.span is None else f" (span {note.span})"
-        yield f"  report: {line(note.message)} [{line(note.code)}]{where}"
+    yield from _report(t.report)
     for index, span in enumerate(t.spans):
         yield ""
         yield from _span(index, span)
@@ -93,10 +96,30 @@ def _span(index: int, span: Span) -> Iterator[str]:
         yield paragraph(text, "    ")
 
 
+def _report(notes: list[Note]) -> Iterator[str]:
+    """What was guessed; the same said of several spans once, with the spans."""
+    spans: dict[tuple[str, str], list[int]] = {}
+    for note in notes:
+        said = spans.setdefault((note.code, note.message), [])
+        said += [] if note.span is None else [note.span]
+    for (code, message), found in spans.items():
+        shown = ", ".join(map(str, found[:MOST_SPANS])) + (" ..." if len(found) > MOST_SPANS else "")
+        where = f" ({amount(len(found), 'span')}: {shown})" if len(found) > 1 else f" (span {shown})" if found else ""
+        yield f"  report: {line(message)} [{line(code)}]{where}"
+
+
+def _parent(trajectory: Trajectory) -> str | None:
+    parent = trajectory.parent
+    if parent is None:
+        return None
+    return parent.trajectory if parent.span is None else f"span {parent.span} of {parent.trajectory}"
+
+
 def _reward(reward: Reward) -> str:
+    name = "" if reward.name is None else f" ({line(reward.name)})"
     where = "" if reward.span is None else f" on span {reward.span}"
     at = "" if reward.at is None else f" at {line(reward.at)}"
-    return f"reward {reward.value!r} from {reward.source}{where}{at}"
+    return f"reward {reward.value!r} from {reward.source}{name}{where}{at}"
 
 
 def _end(trajectory: Trajectory) -> str | None:

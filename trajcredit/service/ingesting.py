@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import sys
 from collections import Counter
@@ -24,7 +25,7 @@ from trajcredit.service.opening import DEFAULT_PROJECT
 from trajcredit.store import Store, idempotency, keeping, logs, trajectories
 from trajcredit.store.logs import RawLog
 
-__all__ = ["MOST_ITEMS", "Ingested", "Item", "Log", "ingest", "ingest_paths", "name_of"]
+__all__ = ["MADE_FROM_NAME", "MOST_ITEMS", "Ingested", "Item", "Log", "ingest", "ingest_paths", "name_of"]
 
 CHUNK_TRAJECTORIES = 256
 CHUNK_SPANS = 50_000
@@ -33,6 +34,8 @@ MOST_ITEMS = 100_000
 """Records of one upload: a body of empty lines has millions, and each would be an answer."""
 MOST_DECODED = 64 << 20
 """Bytes that what is packed inside of one upload may decode to: as many as its body may have."""
+
+MADE_FROM_NAME = "the log gives no ids, so they are made from its name: send it under another one"
 
 Read: TypeAlias = Iterable[Trajectory | ParseError]
 
@@ -102,7 +105,7 @@ def ingest(
     if known is not None:
         return known
     items: list[Item | None] = []
-    chunks = _chunks(sent, project, writes or {}, items)
+    chunks = _chunks([_as_known(store, project, log) for log in sent], project, writes or {}, items)
     chunk = next(chunks, None)
     while chunk is not None:
         following = next(chunks, None)  # read before the transaction: the last one also keeps the answer
@@ -146,8 +149,9 @@ def ingest_paths(
             yield _refused(error)
             continue
         items: list[Item | None] = []
-        found = read_source(source, data, format, contents)
-        for chunk in _log_chunks(Log(data, source.name, format), found, project, writes or {}, items, sys.maxsize):
+        log = _as_known(store, project, Log(data, source.name, format))
+        found = read_source(dataclasses.replace(source, name=log.name), data, format, contents)
+        for chunk in _log_chunks(log, found, project, writes or {}, items, sys.maxsize):
             with store.write() as conn:
                 logs.keep_raw(conn, project, chunk.log)
                 _answer(items, chunk, trajectories.add(conn, project, chunk.kept, replace))
@@ -161,6 +165,13 @@ def name_of(label: str | None, data: bytes) -> str:
     """What a log that came over the network is called: the last part of the client's label, else after its content."""
     shown = (label or "").replace("\\", "/").rstrip("/").rpartition("/")[2].strip()
     return shown[:200] or f"upload-{sha256(data).hexdigest()[:12]}"
+
+
+def _as_known(store: Store, project: str, log: Log) -> Log:
+    """The log under the name its bytes first came by: ids that it does not give itself are made from that."""
+    with store.read() as conn:
+        known = logs.name_of(conn, project, sha256(log.data).hexdigest())
+    return log if known in (None, log.name) else Log(log.data, known or "", log.format)
 
 
 def _chunks(
@@ -256,7 +267,9 @@ def _answer(items: list[Item | None], chunk: _Chunk, added: Sequence[trajectorie
     for place, one in zip(chunk.places, added, strict=True):
         prepared = items[place]
         assert prepared is not None
-        items[place] = changed(prepared, status=one.status, id=one.id, reason=one.reason)
+        made = one.status == "conflict" and one.external_id.startswith(chunk.log.name or one.external_id + "/")
+        reason = f"{one.reason}; {MADE_FROM_NAME}" if made else one.reason
+        items[place] = changed(prepared, status=one.status, id=one.id, reason=reason)
 
 
 def _placed(items: Sequence[Item | None], source: Source) -> Iterator[Item]:

@@ -18,6 +18,7 @@ __all__ = [
     "StoreFullError",
     "checked",
     "existing",
+    "look_at",
     "open_store",
     "upgraded",
 ]
@@ -41,6 +42,12 @@ def existing(url: str) -> Store:
         if not path.exists():
             raise NotFoundError(f"there is no database at {path}: `trajcredit ingest` makes one, --db names another")
     return open_store(url)
+
+
+def look_at(store: Store) -> None:
+    """StoreError where the database cannot be read."""
+    with store.read() as conn:
+        version(conn)
 
 
 def upgraded(url: str) -> Opened:

@@ -119,8 +119,9 @@ def batch(
 ) -> Batch:
     """Dependency graphs and flat columns of many trajectories, ready for attributors.
 
-    `reward` names the one source to read (verifier, human, reward_model, judge), `group_by` the trajectory fields,
-    joined by +, that make a group, `writes` the tools that change state where their declaration does not say.
+    `reward` names the one source to read (verifier, human, reward_model, judge), or the rewards of one name, `group_by`
+    the trajectory fields, joined by +, that make a group, `writes` the tools that change state where their declaration
+    does not say.
     """
     return pack(graphs(trajectories, writes), reward=reward, group_by=group_by)
 

@@ -35,6 +35,8 @@ class Store:
     name: str
     _writer: Engine
     _reader: Engine
+    _file: tuple[int, int] | None = None
+    """Device and number of the SQLite file that was opened."""
     _lock: Lock = field(default_factory=Lock)
 
     @contextmanager
@@ -43,14 +45,21 @@ class Store:
 
         It is committed, and on disk, when the block ends; an error undoes all of it.
         """
+        self._still_there()
         with _told(self.name), self._lock, self._writer.connect() as conn, conn.begin():
             yield conn
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """One transaction that cannot write and sees one state of the database. Keep it short."""
+        self._still_there()
         with _told(self.name), self._reader.connect() as conn, conn.begin():
             yield conn
+
+    def _still_there(self) -> None:
+        """StoreError where the file was deleted or replaced: what is written now would be in no file at all."""
+        if self._file is not None and _identity(Path(self.name)) != self._file:
+            raise StoreError(f"{self.name}: the file is gone, or is another one now: start again with the one you mean")
 
     @property
     def is_postgres(self) -> bool:
@@ -107,7 +116,12 @@ def _opened_sqlite(place: URL, migrations: Path) -> Store:
     if not os.access(path.parent, os.W_OK):
         raise StoreError(f"{path}: no permission to write in {path.parent}, where SQLite keeps files beside a database")
     sqlite.refuse_network(path.parent)
-    store = Store(str(path), sqlite.writer(path), sqlite.reader(path))
+    if not path.exists():  # known by its number before anybody writes
+        try:
+            path.touch()
+        except OSError as error:
+            raise StoreError(f"{path}: {error.strerror}") from error
+    store = Store(str(path), sqlite.writer(path), sqlite.reader(path), _identity(path))
     with _closed_on_error(store):
         with store.read() as conn:
             old, behind = migrate.version(conn), migrate.pending(conn, store.name, migrations)
@@ -116,6 +130,14 @@ def _opened_sqlite(place: URL, migrations: Path) -> Store:
         if behind:
             _upgrade(store.name, sqlite.migrator(path), migrations)
     return store
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _opened_postgres(place: URL, migrations: Path) -> Store:

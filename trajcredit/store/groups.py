@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, select
 
 from trajcredit.errors import NotFoundError
+from trajcredit.model import REWARD_SOURCES
 from trajcredit.store.border import finite
 from trajcredit.store.bulk import among
 from trajcredit.store.filters import PASS
@@ -19,7 +20,10 @@ __all__ = ["Tally", "members", "tallies"]
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many rollouts a group has, how many are scored, how many passed, and the mean outcome of the scored."""
+    """How many rollouts a group has, how many are scored, how many passed, and the mean outcome of the scored.
+
+    Scored by one source, as in a run: rewards of different sources are never added up.
+    """
 
     size: int
     scored: int
@@ -44,17 +48,20 @@ def tallies(conn: Connection, project: str, groups: Sequence[str]) -> dict[str, 
     """
     t = trajectories.c
     query = (
-        select(t.group_key, t.outcome)
+        select(t.group_key, t.outcome, t.outcome_source)
         .where(t.project == project, among(conn, t.group_key, sorted(set(groups))))
         .order_by(t.group_key, t.key)
     )
-    outcomes: dict[str, list[float | None]] = {}
-    for group, outcome in conn.execute(query):
-        outcomes.setdefault(group, []).append(outcome)
+    outcomes: dict[str, list[tuple[float | None, str | None]]] = {}
+    for group, outcome, source in conn.execute(query):
+        outcomes.setdefault(group, []).append((outcome, source))
     return {group: _tally(found) for group, found in outcomes.items()}
 
 
-def _tally(outcomes: Sequence[float | None]) -> Tally:
-    scored = [outcome for outcome in outcomes if outcome is not None]
+def _tally(outcomes: Sequence[tuple[float | None, str | None]]) -> Tally:
+    """By the most trusted source that any of them has."""
+    sources = {source for _, source in outcomes}
+    read = next((source for source in REWARD_SOURCES if source in sources), None)
+    scored = [outcome for outcome, source in outcomes if outcome is not None and source == read]
     passed = sum(outcome >= PASS for outcome in scored)
     return Tally(len(outcomes), len(scored), passed, finite(sum(scored) / len(scored)) if scored else None)

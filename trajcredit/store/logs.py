@@ -14,7 +14,7 @@ from trajcredit.store.border import now, project_name
 from trajcredit.store.bulk import among
 from trajcredit.store.tables import logs, trajectories
 
-__all__ = ["RawLog", "compress", "decompress", "forget_unused", "keep_raw", "packed", "raw"]
+__all__ = ["RawLog", "compress", "decompress", "forget_unused", "keep_raw", "name_of", "packed", "raw"]
 
 LEVEL = 1
 """Of zstd: level 3 is a tenth smaller and a third slower."""
@@ -43,6 +43,12 @@ def keep_raw(conn: Connection, project: str, log: RawLog) -> str:
         row = {"project": project, "sha256": log.sha256, "data": log.data, "size": log.size, "received": now()}
         conn.execute(insert(logs), row | {"name": log.name, "format": log.format})
     return log.sha256
+
+
+def name_of(conn: Connection, project: str, sha: str) -> str | None:
+    """What the bytes of that hash were called when they first came; null where they never did."""
+    found: str | None = conn.scalar(select(logs.c.name).where(logs.c.project == project, logs.c.sha256 == sha))
+    return found
 
 
 def raw(conn: Connection, project: str, sha: str) -> bytes:

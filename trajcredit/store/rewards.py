@@ -9,7 +9,7 @@ from typing import Any, Literal
 from msgspec.structs import replace
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, select, update
 
-from trajcredit.model import LARGEST_NUMBER, REWARD_SOURCES, Reward
+from trajcredit.model import EPOCH, LARGEST_NUMBER, MICROSECOND, REWARD_SOURCES, Reward, instant
 from trajcredit.store.border import clean, now
 from trajcredit.store.bulk import among, insert_many
 from trajcredit.store.ids import Known, known
@@ -57,7 +57,7 @@ def append(conn: Connection, project: str, given: Sequence[Given]) -> list[Appen
         elif _says_nothing_new(one.reward, have[trajectory.key]):
             answers.append(Appended("duplicate"))
         else:
-            reward = one.reward if one.reward.at is not None else replace(one.reward, at=received)
+            reward = one.reward if one.reward.at is not None else _dated(one.reward, received, have[trajectory.key])
             have[trajectory.key].append(reward)
             new.append((trajectory.key, reward))
             answers.append(Appended("created"))
@@ -108,7 +108,15 @@ def _says_nothing_new(reward: Reward, have: Sequence[Reward]) -> bool:
     if reward.at is not None:
         return reward in have
     same = [r for r in have if (r.source, r.span, r.name) == (reward.source, reward.span, reward.name)]
-    return bool(same) and sorted(same, key=lambda r: r.at or "")[-1].value == reward.value
+    return bool(same) and sorted(same, key=lambda r: instant(r.at))[-1].value == reward.value
+
+
+def _dated(reward: Reward, received: str, have: Sequence[Reward]) -> Reward:
+    """The reward with the time of its arrival, or a later one: what it is newer than may be of the future."""
+    newest = max((instant(one.at) for one in have), default=0)
+    if newest < instant(received):
+        return replace(reward, at=received)
+    return replace(reward, at=(EPOCH + (newest + 1) * MICROSECOND).isoformat().replace("+00:00", "Z"))
 
 
 def _refresh(conn: Connection, keys: Sequence[int], given: Sequence[Sequence[Reward]]) -> None:

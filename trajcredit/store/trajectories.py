@@ -11,11 +11,13 @@ from sqlalchemy import Connection, Table, func, select
 from sqlalchemy import delete as delete_from
 from uuid_utils import uuid7
 
+from trajcredit.model import Reward
 from trajcredit.store import logs, rewards, runs, tables
 from trajcredit.store.border import now, project_name
 from trajcredit.store.bulk import among, insert_many
 from trajcredit.store.ids import find
 from trajcredit.store.keeping import ROW, Kept
+from trajcredit.store.rewards import Given
 
 __all__ = ["Added", "Status", "add", "delete"]
 
@@ -51,7 +53,7 @@ def add(conn: Connection, project: str, items: Sequence[Kept], replace: bool = F
 
     The same id with the same content is a duplicate, in whatever data set it comes; with other content it is a conflict
     or, where `replace` says so, takes the place of the old one (as does the same in another data set): that is removed
-    whole, and the runs that scored it are stale.
+    whole but for rewards that came after it, which stay, and the runs that scored it are stale.
     """
     stored = _stored(conn, project_name(project), items)
     answers: list[Added] = []
@@ -66,9 +68,12 @@ def add(conn: Connection, project: str, items: Sequence[Kept], replace: bool = F
             stored[item.external_id] = _Stored(answer.id or "", item.content_sha256, item.dataset)
             new.append((answer.id or "", item))
         answers.append(answer)
+    verdicts = _late_rewards(conn, gone)
     read_from = _remove(conn, project, gone, "a trajectory was replaced") if gone else []
     if new:
         _insert(conn, project, new)
+    if verdicts:
+        rewards.append(conn, project, [Given(f"ext:{name}", reward) for name, reward in verdicts])
     logs.forget_unused(conn, project, read_from)
     return answers
 
@@ -99,6 +104,18 @@ def _stored(conn: Connection, project: str, items: Sequence[Kept]) -> dict[str, 
     named = among(conn, t.external_id, [item.external_id for item in items])
     query = select(t.external_id, t.id, t.content_sha256, t.dataset, t.key).where(t.project == project, named)
     return {name: _Stored(*row) for name, *row in conn.execute(query)}
+
+
+def _late_rewards(conn: Connection, keys: Sequence[int]) -> list[tuple[str, Reward]]:
+    """The rewards that came after some trajectories, each with the name of its trajectory: no log has them."""
+    r, t = tables.rewards.c, _table.c
+    query = (
+        select(t.external_id, r.value, r.source, r.span, r.name, r.at)
+        .join(_table, t.key == r.trajectory)
+        .where(among(conn, t.key, keys), r.received != t.created)
+        .order_by(r.id)
+    )
+    return [(name, Reward(*reward)) for name, *reward in conn.execute(query)] if keys else []
 
 
 def _insert(conn: Connection, project: str, new: Sequence[tuple[str, Kept]]) -> None:

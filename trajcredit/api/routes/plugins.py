@@ -11,6 +11,8 @@ from starlette.responses import Response
 from trajcredit import __version__
 from trajcredit.api.answers import Answer
 from trajcredit.api.models import AttributorInfo, FormatInfo, Health, ParameterInfo
+from trajcredit.api.parameters import StoreDep
+from trajcredit.service.opening import look_at
 from trajcredit.service.plugins import attributors, default_text, formats, type_text
 
 __all__ = ["health", "router"]
@@ -50,8 +52,9 @@ def list_formats() -> list[FormatInfo]:
 
 
 @health.get("/healthz", response_model=Health)
-def healthz() -> Response:
-    """The server is up."""
+def healthz(store: StoreDep) -> Response:
+    """The server is up, and its database is there."""
+    look_at(store)
     return Answer({"status": "ok", "version": __version__})
 
 

@@ -95,4 +95,6 @@ def export_run(
         file.close()
         raise
     headers = attachment(f"{run.attributor}-{run.number}.{to}") | {"Content-Length": str(size)}
+    if run.stale:
+        headers["X-Trajcredit-Stale"] = run.stale_reason or "stale"
     return StreamingResponse(pieces(file), headers=headers, media_type=MEDIA_TYPES[to])

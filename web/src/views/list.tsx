@@ -211,7 +211,7 @@ function Row({ row, index, start, full, to }: RowProps) {
           <span className={row.top.credit < 0 ? "top blame" : "top credit"} title={topTitle(row)}>
             <span className="cut">{spanName(row.top.name)}</span> <span className="muted">s{row.top.span}</span>{" "}
             {number(row.top.credit)}
-            {ties(row) > 0 && <span className="muted">and {count(ties(row))} more</span>}
+            {ties(row) > 0 && <span className="muted">and {more(row)}</span>}
           </span>
         ) : (
           <span className="muted">{topless(row)}</span>
@@ -238,9 +238,14 @@ function ties(row: TrajectoryRow): number {
   return top && strip ? strip.filter((cell) => cell === top.credit).length - 1 : 0;
 }
 
+/** How many spans are as far from zero: where the strip pools them, only that there are some. */
+function more(row: TrajectoryRow): string {
+  return row.strip && row.strip.length === row.n_spans ? `${count(ties(row))} more` : "more";
+}
+
 function topTitle(row: TrajectoryRow): string {
   const name = inline(row.top?.name ?? "");
-  return ties(row) > 0 ? `${name}: the first of ${ties(row) + 1} with the same credit` : name;
+  return ties(row) > 0 ? `${name}: the first of several with the same credit` : name;
 }
 
 function topless({ strip }: TrajectoryRow): string {
