@@ -107,8 +107,38 @@ def test_the_page_of_attributors_is_what_the_registry_says() -> None:
 
 
 def test_the_readme_lists_every_format() -> None:
-    for plugin in plugins.formats():
-        assert f"| {plugin.name} | {plugin.summary} |" in README
+    rows = re.findall(r"^\| [^|]+ \| (`.*`) \|$", README, re.MULTILINE)
+    listed = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+    assert sorted(listed) == sorted(plugin.name for plugin in plugins.formats())
+
+
+REAL = re.compile(r"<!-- real logs -->.*<!-- end of real logs -->", re.DOTALL)
+"""The part of docs/formats.md that is made from logs which are not in the repository."""
+
+
+def test_the_page_of_formats_is_what_readers_say_and_find_in_the_logs_here(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+    empty = tmp_path / "no logs"
+    empty.mkdir()
+    code = f"import pathlib, formats_page; print(formats_page.page(pathlib.Path({str(empty)!r})), end='')"
+    made = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", code],
+        cwd=ROOT / "bench",
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr
+    [real] = REAL.findall(page)
+    assert REAL.sub("", made.stdout) == REAL.sub("", page), "run `poe docs`"
+    assert "/work" not in real
+    assert all(f"| `{plugin.name}` |" in real for plugin in plugins.formats() if plugin.name not in UNSEEN)
+
+
+UNSEEN = ("trajcredit", "trl", "bfcl", "verl", "verifiers_traces", "agent_lightning")
+"""Formats of which no published log is at hand."""
 
 
 EVERY_PLUGIN = [

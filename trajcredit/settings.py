@@ -35,7 +35,7 @@ class Settings:
     writes: Mapping[str, bool] = field(default_factory=dict)
     """Tool name -> whether its calls change state."""
     reward: str | None = None
-    """The reward source to read: verifier, human, reward_model or judge."""
+    """The reward source to read (verifier, human, reward_model or judge), or the name of a reward."""
     group_by: str | None = None
     """Trajectory fields, joined by +, that make a group."""
     project: str | None = None

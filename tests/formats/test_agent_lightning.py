@@ -83,6 +83,15 @@ def test_attempts_of_one_rollout_are_told_apart() -> None:
     assert [(t.id, t.trial) for t in found] == [("ro-1:at-1", "at-1"), ("ro-1:at-2", "at-2")]
 
 
+def test_a_span_that_was_sent_again_counts_once_and_another_of_its_id_counts_too() -> None:
+    assert (
+        read_all(b"\n".join(json.dumps(row).encode() for row in [*spans(), *spans()]))[0].spans == only(spans()).spans
+    )
+    first, second, *rest = spans()
+    trajectory = only([first, {**second, "span_id": first["span_id"]}, *rest])
+    assert kinds(trajectory) == WHOLE
+
+
 def event(kind: str, at: float, **data: Any) -> dict[str, Any]:
     return {"event_type": kind, "rollout_id": "ro-2", "attempt_id": "at-1", "timestamp": at, "data": data}
 
@@ -97,6 +106,7 @@ def events(*versions: int) -> list[dict[str, Any]]:
         event(
             "model_request",
             10.0 + n,
+            model="m",
             model_version=version,
             request={"messages": messages, "tools": [{"type": "function", "function": {"name": "calc"}}]},
             response={"choices": [{"message": answer}]},
@@ -111,7 +121,7 @@ def events(*versions: int) -> list[dict[str, Any]]:
 def test_events_of_later_versions() -> None:
     trajectory = only(events(12, 12))
     assert kinds(trajectory) == WHOLE
-    assert (trajectory.policy_version, trajectory.rewards[0].value) == ("12", 0.5)
+    assert (trajectory.policy_version, trajectory.model, trajectory.rewards[0].value) == ("12", "m", 0.5)
     assert [tool.name for tool in trajectory.tools] == ["calc"]
     assert trajectory.spans[1].usage == {"input_tokens": 4}
     assert trajectory.spans[1].started_at == "1970-01-01T00:00:09.750000Z"

@@ -124,7 +124,7 @@ def test_exchanges_that_repeat_their_history_are_one_conversation() -> None:
     assert kinds(got) == ["system", "user", "reasoning", "tool_call", "tool_result", "assistant"]
     assert [span.message_index for span in got.spans] == [None, 0, 1, 1, 2, 3]
     assert got.spans[2].usage == {"input_tokens": 5, "output_tokens": 3}
-    assert (got.rewards, got.policy_version) == ([Reward(1.0)], "m")
+    assert (got.rewards, got.model) == ([Reward(1.0)], "m")
 
 
 def test_conversations_that_are_mixed_up_are_told_apart_by_how_they_begin() -> None:
@@ -242,7 +242,7 @@ def test_the_events_of_a_stream_add_up_to_the_answer() -> None:
     assert got.spans[0].text == "hm"
     assert [(c.call_id, c.arguments) for c in calls(got)] == [("a", {"n": 1}), ("b", {})]
     assert got.spans[0].usage == {"input_tokens": 7, "output_tokens": 9}
-    assert got.policy_version == "m"
+    assert got.model == "m"
     ends = {"type": "message_delta", "delta": {"stop_reason": "max_tokens"}}
     assert read_events(START, *BLOCKS, ends, END[1]).truncated is True
 

@@ -140,7 +140,7 @@ def test_usage_counts_once_a_message_and_the_last_line_has_it_in_full() -> None:
 def test_where_several_models_answered_none_is_the_policy() -> None:
     other = line("assistant", "c", "b", [text("Two.")], message={"id": "m2", "model": "n"})
     trajectory = read_one(jsonl([ASK, said("b", "a", text("One.")), other]))
-    assert (trajectory.policy_version, codes(trajectory)) == (None, ["several-models"])
+    assert (trajectory.model, codes(trajectory)) == (None, ["several-models"])
 
 
 def test_a_torn_line_is_an_error_row_and_the_rest_goes_on() -> None:

@@ -34,7 +34,7 @@ def test_a_call_that_is_printed_again_before_its_result_counts_as_it_is_the_last
     assert [span.arguments for span in trajectory.spans] == [{"command": "ls"}, None]
     assert [span.turn for span in trajectory.spans] == [0, 0]
     assert codes(trajectory) == ["repeated-call", "no-prompt"]
-    assert (trajectory.id, trajectory.policy_version, trajectory.tools) == ("s", "m", [Tool("Bash")])
+    assert (trajectory.id, trajectory.model, trajectory.tools) == ("s", "m", [Tool("Bash")])
 
 
 def test_an_id_that_comes_again_after_its_result_is_another_call() -> None:

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from tests.formats.outline import codes, errors, found, jsonl, outline, read_one
-from trajcredit.model import SpawnedBy
+from trajcredit.errors import ParseError
+from trajcredit.formats import read_bytes
+from trajcredit.model import SpawnedBy, Trajectory
 
 
 def line(kind: str, **payload: Any) -> dict[str, Any]:
@@ -172,3 +174,15 @@ def test_no_other_log_with_a_type_is_taken_for_codex() -> None:
     assert not [
         t for t in found(json.dumps({**row, "type": "chat"}).encode()) if t.source and "codex" in t.source.format
     ]
+
+
+def test_an_item_that_began_and_cannot_be_read_costs_no_other() -> None:
+    deep: list[Any] = []
+    for _ in range(101):
+        deep = [deep]
+    begun = {"type": "item.started", "item": {"type": "mcp_tool_call", "id": "i1", "arguments": deep}}
+    items = list(read_bytes(jsonl([begun, done("agent_message", "i2", text="Done.")]), "a.jsonl"))
+    assert [item.reason for item in items if isinstance(item, ParseError)] == [
+        "line 1: arguments nested deeper than 100 levels"
+    ]
+    assert [outline(item) for item in items if isinstance(item, Trajectory)] == [["0 assistant Done."]]

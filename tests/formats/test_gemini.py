@@ -101,7 +101,7 @@ def test_exchanges_are_one_conversation_and_know_their_cost() -> None:
     )
     assert kinds(got) == ["user", "tool_call", "tool_result", "assistant"]
     assert got.spans[1].usage == {"input_tokens": 3, "output_tokens": 2, "reasoning_tokens": 1}
-    assert got.policy_version == "m"
+    assert got.model == "m"
 
 
 def test_tokens_where_the_log_has_them() -> None:

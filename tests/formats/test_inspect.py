@@ -62,7 +62,7 @@ def test_epochs_of_a_sample_are_trials_of_one_task() -> None:
         ("run:q:2", "sums/q", "2", "run"),
     ]
     assert [[r.value for r in t.rewards] for t in both] == [[1.0], [0.0]]
-    assert (both[0].answer, both[0].policy_version) == ("4", "p/m")
+    assert (both[0].answer, both[0].model) == ("4", "p/m")
 
 
 @pytest.mark.parametrize(

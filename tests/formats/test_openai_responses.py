@@ -139,7 +139,7 @@ def test_requests_that_go_on_from_an_answer_are_one_conversation() -> None:
     assert [span.message_index for span in got.spans] == [None, 0, 1, 2, 3]
     assert got.spans[2].started_at == "2030-03-17T17:46:40Z"
     assert got.spans[-1].usage == {"input_tokens": 3, "output_tokens": 2}
-    assert (got.rewards, got.policy_version) == ([Reward(0.5)], "m")
+    assert (got.rewards, got.model) == ([Reward(0.5)], "m")
 
 
 def test_requests_that_repeat_their_history_are_one_conversation_too() -> None:

@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.formats.outline import codes, found, jsonl, outline, read_one
 from trajcredit.errors import SkippedFile
-from trajcredit.formats import read
+from trajcredit.formats import read, read_bytes
 from trajcredit.model import Reward, Trajectory, TurnTokens
 
 # ---------------------------------------------------------------- V0
@@ -152,7 +154,7 @@ def test_events_of_the_agent_sdk() -> None:
     assert codes(trajectory) == ["orphan-result"]
     assert [span.error for span in trajectory.spans if span.kind == "tool_result"] == [None, True, None]
     assert trajectory.turns == [TurnTokens(0, [1], [2])]
-    assert (trajectory.policy_version, [tool.name for tool in trajectory.tools]) == ("m", ["terminal"])
+    assert (trajectory.model, [tool.name for tool in trajectory.tools]) == ("m", ["terminal"])
 
 
 def test_what_a_condenser_forgot_and_what_is_new_to_us() -> None:
@@ -174,10 +176,40 @@ def test_a_file_for_each_event_is_one_conversation(tmp_path: Path) -> None:
     items = list(read(tmp_path))
     [trajectory] = [item for item in items if isinstance(item, Trajectory)]
     assert outline(trajectory) == V1_OUTLINE
-    assert (trajectory.id, trajectory.policy_version) == ("conv", "m")
+    assert (trajectory.id, trajectory.model) == ("conv", "m")
     assert [type(item) for item in items if item is not trajectory] == [SkippedFile] * len(V1)
 
 
 def test_an_event_that_is_no_object_costs_no_other() -> None:
-    [trajectory] = found({"instance_id": "i", "history": [*V1[:3], 5, v1("MessageEvent", "x", llm_message=None)]})
+    last = v1("MessageEvent", "x", source="user", llm_message={"role": "user", "content": "More."})
+    [trajectory] = found({"instance_id": "i", "history": [*V1[:3], 5, last]})
     assert outline(trajectory)[:4] == V1_OUTLINE[:4]
+    assert ("lost-message", "event 3: no object: left out") in [(n.code, n.message) for n in trajectory.report]
+    assert trajectory.spans[-1].message_index == 4
+
+
+def test_a_broken_line_keeps_its_place() -> None:
+    rows = [ASK, act(2, "run", command="ls")]
+    items = list(read_bytes(jsonl([ASK, '{"torn"', *rows[1:]]), "a.jsonl"))
+    [trajectory] = [item for item in items if isinstance(item, Trajectory)]
+    assert [span.message_index for span in trajectory.spans] == [0, 2]
+
+
+@pytest.mark.parametrize("generation", [0, 1])
+def test_an_action_whose_arguments_cannot_be_read_leaves_its_observation_without_a_call(generation: int) -> None:
+    deep: list[Any] = []
+    for _ in range(101):
+        deep = [deep]
+    if generation:
+        asks = [action("e1", "c1", "r1"), {**action("e2", "c2", "r1"), "tool_call": {"name": "f", "arguments": deep}}]
+        rows = [*asks, observed("e3", "e1", "c1", "a"), observed("e4", "e2", "c2", "b")]
+    else:
+        rows = [act(1, "run", command="ls"), saw("run", "a", 1), act(2, "run", command=deep), saw("run", "b", 2)]
+    items = list(read_bytes(jsonl(rows), "a.jsonl"))
+    [trajectory] = [item for item in items if isinstance(item, Trajectory)]
+    assert [(span.kind, span.result_of) for span in trajectory.spans] == [
+        ("tool_call", None),
+        ("tool_result", 0),
+        ("tool_result", None),
+    ]
+    assert codes(trajectory) == ["lost-message", "orphan-result"]

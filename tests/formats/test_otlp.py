@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.formats.spans import kinds, only, read_all
-from trajcredit.errors import InputError, ParseError
+from trajcredit.errors import InputError, ParseError, SkippedFile
 from trajcredit.formats import read_bytes
 from trajcredit.formats.otlp import from_json, from_protobuf, iso, joined
 from trajcredit.formats.spanlist import instant, of_object
@@ -166,3 +166,11 @@ def test_a_plain_list_of_spans_is_one_of_them_too() -> None:
     ]
     trajectory = only(spans)
     assert (trajectory.id, kinds(trajectory)) == ("ab", [("assistant", "Hi."), ("assistant", "Hi.")])
+
+
+def test_log_records_without_a_trace_are_no_log_and_it_says_so() -> None:
+    records = [{"eventName": "page_view", "timeUnixNano": "1", "attributes": []}]
+    data = json.dumps({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}).encode()
+    [found] = read_bytes(data, "events.json")
+    assert isinstance(found, SkippedFile)
+    assert found.reason == "no log: no span in it is a request to a model, a tool or an agent"

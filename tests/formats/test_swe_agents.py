@@ -98,7 +98,7 @@ def test_how_a_run_ended(status: str | None, terminated: bool | None, truncated:
     run = {"history": [ASK, said("assistant", "Hm.")], "trajectory": [], "info": {"exit_status": status}}
     trajectory = read_one(run | {"replay_config": config})
     assert (trajectory.terminated, trajectory.truncated) == (terminated, truncated)
-    assert (codes(trajectory), trajectory.policy_version) == (noted, "m")
+    assert (codes(trajectory), trajectory.model) == (noted, "m")
 
 
 def test_a_history_of_something_else_is_not_taken() -> None:
@@ -156,6 +156,6 @@ def test_how_mini_ends() -> None:
     answer = {"role": "assistant", "content": "Hm.", "extra": {"cost": 0.5, "timestamp": 1796025999}}
     last = {"role": "exit", "content": "LimitsExceeded", "extra": {"exit_status": "LimitsExceeded"}}
     trajectory = read_one(mini(answer, last, config={"model": {"model_name": "m"}}))
-    assert (trajectory.terminated, trajectory.truncated, trajectory.policy_version) == (False, True, "m")
+    assert (trajectory.terminated, trajectory.truncated, trajectory.model) == (False, True, "m")
     assert (trajectory.spans[0].usage, trajectory.spans[0].started_at) == ({"cost": 0.5}, "2026-11-30T08:06:39Z")
     assert outline(trajectory)[1] == "0 meta LimitsExceeded"

@@ -35,7 +35,7 @@ def test_trials_of_a_task_are_one_group_and_the_reference_stays_out() -> None:
     info = {"reward": 1.0, "action_checks": [{"action": {"name": "SECRET"}}], "reward_breakdown": {"DB": 0.5}}
     runs = [run(*TALK, id=f"r{trial}", trial=trial, reward_info=info) for trial in range(2)]
     both = found(results(*runs))
-    assert [(t.id, t.task, t.trial, t.dataset, t.policy_version) for t in both] == [
+    assert [(t.id, t.task, t.trial, t.dataset, t.model) for t in both] == [
         ("r0", "7", "0", "log.json", "m"),
         ("r1", "7", "1", "log.json", "m"),
     ]

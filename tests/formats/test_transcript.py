@@ -242,3 +242,9 @@ def test_spans_that_moved_are_found_again() -> None:
     transcript.finish()
     assert transcript.moved == {1: 0, 0: 1}
     assert [span.kind for span in transcript.spans] == ["tool_call", "tool_result"]
+
+
+def test_what_is_said_before_the_first_span_is_about_the_whole() -> None:
+    transcript = Transcript()
+    transcript.note("odd", "nothing yet")
+    assert [note.span for note in transcript.notes] == [None]

@@ -37,15 +37,15 @@ def test_plain_text_will_do() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "rewards", "codes_"),
+    ("more", "rewards"),
     [
-        pytest.param({}, [Reward(1.0, "human"), Reward(0.0, "human")], ["preference-as-reward"], id="a preference"),
+        pytest.param({}, [], id="a preference is an order, no reward"),
         pytest.param(
-            {"score_chosen": 8.5, "score_rejected": 3}, [Reward(8.5, "judge"), Reward(3.0, "judge")], [], id="scores"
+            {"score_chosen": 8.5, "score_rejected": 3}, [Reward(8.5, "judge"), Reward(3.0, "judge")], id="scores"
         ),
     ],
 )
-def test_chosen_and_rejected_are_a_group_of_two(more: dict[str, Any], rewards: list[Reward], codes_: list[str]) -> None:
+def test_chosen_and_rejected_are_a_group_of_two(more: dict[str, Any], rewards: list[Reward]) -> None:
     found = [
         t
         for t in read_lines(
@@ -54,9 +54,19 @@ def test_chosen_and_rejected_are_a_group_of_two(more: dict[str, Any], rewards: l
         if isinstance(t, Trajectory)
     ]
     assert [reward for t in found for reward in t.rewards] == rewards
-    assert [codes(t) for t in found] == [codes_] * 2
+    assert [(note.code, note.message) for t in found for note in t.report] == [
+        ("preference", "preferred to 'a.jsonl:rejected': an order, no reward"),
+        ("preference", "'a.jsonl:chosen' is preferred to it: an order, no reward"),
+    ]
     assert len({t.group for t in found}) == 1
     assert [texts(t, "assistant") for t in found] == [["Done."], ["No."]]
+
+
+def test_a_reward_function_may_be_called_reward() -> None:
+    got = read_one({"step": 3, "prompt": "go", "completion": "Done.", "reward": 0.5, "advantage": -1.0})
+    assert (got.step, got.rewards) == (3, [Reward(0.5)])
+    assert got.source is not None
+    assert got.source.format == "trl"
 
 
 def test_chosen_may_hold_the_prompt() -> None:

@@ -161,7 +161,7 @@ def test_an_episode_holds_several_agents_whose_calls_say_when_and_how_much() -> 
     found = trajectories(
         {"id": "e", "traces": [trace(*nodes, calls=[call]), trace(*nodes, id="u", agent={"name": "judge"})]}
     )
-    assert [(t.id, t.role, t.policy_version) for t in found] == [("t", "solver", "p-1"), ("u", "judge", None)]
+    assert [(t.id, t.role, t.model) for t in found] == [("t", "solver", "p-1"), ("u", "judge", None)]
     assert found[0].spans[1].usage == {"input_tokens": 3}
     assert found[0].spans[1].ended_at == "2030-03-17T17:46:41Z"
 

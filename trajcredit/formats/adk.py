@@ -62,7 +62,10 @@ _event = msgspec.json.Decoder(Event).decode
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class Adk:
-    """Google ADK sessions: events of all agents in one transcript, each span with the name of its agent."""
+    """Google ADK sessions: events of all agents in one transcript, each span with the name of its agent.
+
+    Left out: changes of state and artifacts (`actions`), branches, pieces of answers that come whole later.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Events with an author and a content, in a session or by themselves."""

@@ -25,7 +25,7 @@ from trajcredit.errors import InputError, ParseError
 from trajcredit.formats.dialects import declared
 from trajcredit.formats.document import Document, Match, decoded
 from trajcredit.formats.otel import told, trace_of
-from trajcredit.formats.otlp import iso
+from trajcredit.formats.otlp import TraceSpan, iso
 from trajcredit.formats.parts import usage_of
 from trajcredit.formats.repeated import Reading
 from trajcredit.formats.said import messages_of
@@ -47,7 +47,10 @@ _record = msgspec.json.Decoder(dict[str, Any] | Rows)
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class AgentLightning:
-    """Agent Lightning rollouts: spans of version 0.3, or the events of later ones, with their rewards."""
+    """Agent Lightning rollouts: spans of version 0.3, or the events of later ones, with their rewards.
+
+    Left out: rewards before the last, all dimensions but the first; resources and links.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Spans or events that name their rollout and attempt."""
@@ -90,16 +93,28 @@ def _trace(name: str, attempt: str | None, rows: Rows) -> Trace:
 
 def _of_spans(name: str, rows: Rows) -> Trace:
     """The trace of an attempt's spans, in the order of their sequence."""
-    spans = [of_object(row) for row in rows]
-    for at, span in enumerate(spans):
-        span.at = at
+    spans = _told_apart([of_object(row) for row in rows])
     trace = trace_of(name, spans, Reading())
-    order = {span.at: _whole(row.get("sequence_id")) for span, row in zip(spans, rows, strict=True)}
+    order = {span.at: _whole(rows[span.at].get("sequence_id")) for span in spans}
     for step in trace.steps:
         step.rank = order[step.at]
-    given = sorted(zip(order.values(), spans, strict=True), key=lambda pair: pair[0])
-    rewards = [reward for _, span in given for reward in _rewards(span.attributes, iso(span.end or span.start))]
+    given = sorted(spans, key=lambda span: order[span.at])
+    rewards = [reward for span in given for reward in _rewards(span.attributes, iso(span.end or span.start))]
     return _rewarded(trace, rewards)
+
+
+def _told_apart(spans: list[TraceSpan]) -> list[TraceSpan]:
+    """The spans with their places; one that was sent again stands once, another one of the same id has a new one."""
+    kept: list[TraceSpan] = []
+    known: dict[str, TraceSpan] = {}
+    for at, span in enumerate(spans):
+        first = known.setdefault(span.span_id, span)
+        if first is not span and msgspec.structs.replace(span, at=first.at) == first:
+            continue
+        span.at = at
+        span.span_id = span.span_id if first is span else f"{span.span_id}#{at}"
+        kept.append(span)
+    return kept
 
 
 def _rewards(attributes: dict[str, Any], at: str | None) -> Iterator[Reward]:
@@ -143,6 +158,7 @@ def _request(data: dict[str, Any], at: int, time: int | None) -> Step:
         end=time,
         usage=usage_of(data.get("usage") or (response.get("usage") if isinstance(response, dict) else None)),
         failed=True if data.get("status") in ("error", "failed") else None,
+        model=_text(data.get("model")),
     )
     try:
         step.asked = messages_of(request or None, "user")

@@ -82,11 +82,17 @@ _decode = msgspec.json.Decoder(Row | list[Said]).decode
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class Anthropic:
-    """Anthropic Messages: conversations, request and response logs, streams; thinking, tools, server tools."""
+    """Anthropic Messages: conversations, request and response logs, streams; thinking, tools, server tools.
+
+    Left out: signatures and encrypted thinking (a span without text stands for it), citations, settings of a
+    request; pictures and documents, for which a marker stands.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Blocks, bodies, answers or events of this API in the first objects."""
-        return Match.YES if any(map(_is_own, document.head)) else Match.NO
+        if not any(map(_is_own, document.head)):
+            return Match.NO
+        return Match.LIKELY if "messages" in document.keys else Match.YES
 
     def read(self, document: Document) -> Iterator[Trajectory | ParseError]:
         """One trajectory a conversation: a row, or the exchanges that go on from each other."""
@@ -119,7 +125,7 @@ RESULT = b'tool_result"'
 
 
 def _is_own(seen: Seen) -> bool:
-    raw = bytes(seen.record.raw)
+    raw = bytes(seen.raw)
     keys = seen.fields.keys()
     if not keys & {"messages", "request", "response", "role", "type"}:
         return False

@@ -59,7 +59,10 @@ _root = msgspec.json.Decoder(Root)
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class Atif:
-    """ATIF, the trajectories of Harbor and Terminus, with task and reward from the trial's `result.json` beside it."""
+    """ATIF, the trajectories of Harbor and Terminus, with task and reward from the trial's `result.json` beside it.
+
+    Left out: final figures, notes, extras of other programs.
+    """
 
     def sniff(self, document: Document) -> Match:
         """It names its version."""
@@ -102,7 +105,7 @@ def _trajectories(document: Document, record: Record, root: Root, notes: list[No
         dataset=(trial.job if trial else None) or document.dataset_of(record),
         task=trial.task_name if trial else None,
         trial=trial.trial_name if trial else None,
-        policy_version=run.model or root.agent.model_name,
+        model=run.model or root.agent.model_name,
         terminated=about.terminated if about else None,
         truncated=about.truncated if about else None,
         rewards=about.rewards if about else [],
@@ -152,7 +155,7 @@ def _sub_agent(
         id=called,
         dataset=document.dataset_of(record),
         role=root.agent.name or "sub-agent",
-        policy_version=run.model or root.agent.model_name,
+        model=run.model or root.agent.model_name,
         parent=parent,
         tools=list(tools_of(bytes(root.agent.tool_definitions))),
         spans=run.transcript.spans,

@@ -64,7 +64,10 @@ _decode = msgspec.json.Decoder(Row).decode
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class Bfcl:
-    """BFCL results and scores: turns and steps of one task a line; a score file lists failures, which get 0."""
+    """BFCL results and scores: turns and steps of one task a line; a score file lists failures, which get 0.
+
+    Left out: states of the environment, the possible answers, what models wrote beside their decoded calls.
+    """
 
     def sniff(self, document: Document) -> Match:
         """`result` or a verdict beside `inference_log` or counts; a score file begins with its totals."""

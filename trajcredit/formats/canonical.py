@@ -23,7 +23,10 @@ _trajectories = msgspec.json.Decoder(Trajectory)
 @formats.register("trajcredit")
 @dataclass(frozen=True, slots=True)
 class Canonical:
-    """trajcredit's own form (`trajcredit.trajectory/1`), which keeps everything that any reader finds."""
+    """trajcredit's own form (`trajcredit.trajectory/1`), which keeps everything that any reader finds.
+
+    Left out: nothing; an unknown key is an error that names it.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Its objects name their schema."""

@@ -6,7 +6,7 @@
 | `broken-chain` | a line names a line before it that is not in the file: the one logged before it is taken |
 | `api-error` | requests to the model failed and were tried again |
 | `sub-agent` | a call started an agent: its work is a trajectory of its own, where its lines are among the logs |
-| `several-models` | several models answered: none of them is the policy version |
+| `several-models` | several models answered: no one of them is named |
 | `lost-message` | a line could not be read: the trajectory goes on without it |
 """
 
@@ -44,12 +44,16 @@ _agent_of = msgspec.json.Decoder(dict[str, Any])
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class ClaudeCode:
-    """Claude Code session files (JSONL), each sub-agent a trajectory that names the call which started it."""
+    """Claude Code session files (JSONL), each sub-agent a trajectory that names the call which started it.
+
+    Left out: lines that are no conversation (progress, queues, snapshots), structured copies of results, what was
+    abandoned. A session holds no reward.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Its lines are chained by these keys."""
         chained = any(seen.fields.keys() >= KEYS and not seen.is_list for seen in document.head)
-        return Match.YES if chained and document.shape in ("lines", "value") else Match.NO
+        return Match.YES if chained else Match.NO
 
     def read(self, document: Document) -> Iterator[Trajectory | ParseError]:
         """The session, then the sub-agents whose lines are in the file."""
@@ -75,7 +79,7 @@ class ClaudeCode:
                 id=called,
                 dataset=document.dataset_of(None),
                 role=None if agent is None else roles.get(parent, ROLE) if parent else ROLE,
-                policy_version=_only(made.models),
+                model=_only(made.models),
                 parent=parent,
                 spans=made.transcript.spans,
                 report=notes + made.transcript.notes,

@@ -63,7 +63,11 @@ _event = msgspec.json.Decoder(Event)
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class ClaudeCodeStream:
-    """Claude Code's printed event stream (`--output-format stream-json`), sub-agents by the call they belong to."""
+    """Claude Code's printed event stream (`--output-format stream-json`), sub-agents by the call they belong to.
+
+    Left out: cost and duration of the whole run, denied permissions. The stream holds neither prompt, times nor
+    reward.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Its lines name their session, and the call they belong to or the kind of event they are."""
@@ -129,7 +133,7 @@ def _trajectories(
             id=name,
             dataset=document.dataset_of(None),
             role=None if agent is None else roles.get(agent, "sub-agent"),
-            policy_version=init.model if init is not None and agent is None else None,
+            model=init.model if init is not None and agent is None else None,
             parent=None if agent is None else starts.get(agent, SpawnedBy(called)),
             terminated=None if agent is not None or end is None else end.subtype not in CUT,
             truncated=None if agent is not None or end is None else end.subtype in CUT,

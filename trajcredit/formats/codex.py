@@ -5,7 +5,7 @@
 | `injected-context` | messages in the user's name that the program wrote stand as system |
 | `aborted-turn` | the user or the program stopped a turn: what it had begun has no result |
 | `unknown-item` | an item of a type that is not known is kept as JSON |
-| `several-models` | several models answered: none of them is the policy version |
+| `several-models` | several models answered: no one of them is named |
 | `lost-message` | a line could not be read: the trajectory goes on without it |
 """
 
@@ -95,7 +95,11 @@ _wrapped = msgspec.json.Decoder(Wrapped)
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class Codex:
-    """Codex sessions (`rollout-*.jsonl`): items are the transcript, token counts and aborts come from events."""
+    """Codex sessions (`rollout-*.jsonl`): items are the transcript, token counts and aborts come from events.
+
+    Left out: events that repeat the items for the screen, encrypted reasoning, settings of turns. A rollout holds
+    no reward.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Its lines have a payload, the first one of the session; or one object holds the items."""
@@ -242,7 +246,7 @@ class _Session:
             id=self.meta.id or document.name_of(None),
             dataset=document.dataset_of(None),
             role=None if parent is None else "sub-agent",
-            policy_version=self.models[0] if len(self.models) == 1 else None,
+            model=self.models[0] if len(self.models) == 1 else None,
             parent=None if parent is None else SpawnedBy(parent),
             spans=self.transcript.spans,
             report=self.notes + self.transcript.notes,

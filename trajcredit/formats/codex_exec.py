@@ -67,7 +67,11 @@ _wrapped = msgspec.json.Decoder(Wrapped)
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class CodexExec:
-    """The event stream of `codex exec --json`: commands, edits and searches with what came back."""
+    """The event stream of `codex exec --json`: commands, edits and searches with what came back.
+
+    Left out: what is printed of an item between its start and its end. The stream holds neither prompt, times nor
+    reward.
+    """
 
     def sniff(self, document: Document) -> Match:
         """The kinds of its events."""
@@ -121,7 +125,7 @@ class _Thread:
         self.name: str | None = None
         self._acted = False
         self._turn_from = 0
-        self._begun: dict[Any, tuple[dict[str, Any], int]] = {}
+        self._begun: dict[str, tuple[Entry, int]] = {}
 
     def add(self, event: Event, index: int) -> None:
         """What one event adds."""
@@ -141,10 +145,10 @@ class _Thread:
         elif event.item is not None:
             name = event.item.get("id") if isinstance(event.item.get("id"), str) else None
             if event.type == "item.completed":
-                self._begun.pop(name, None)
+                self._begun.pop(name or "", None)
                 self._write(_entry(event.item, done=True), index)
-            elif isinstance(name, str):
-                self._begun[name] = (event.item, index)
+            elif name is not None:
+                self._begun[name] = (_entry(event.item, done=False), index)
 
     def _write(self, entry: Entry, index: int) -> None:
         write(self.transcript, entry, index, goes_on=self._acted and entry.joins)
@@ -152,8 +156,8 @@ class _Thread:
 
     def finish(self) -> None:
         """What began and never ended was asked for all the same."""
-        for item, index in self._begun.values():
-            self._write(_entry(item, done=False), index)
+        for entry, index in self._begun.values():
+            self._write(entry, index)
         self.transcript.finish()
 
 

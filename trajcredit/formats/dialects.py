@@ -79,6 +79,8 @@ USAGE = {
     ),
     "cached_tokens": ("gen_ai.usage.cache_read.input_tokens", "llm.token_count.prompt_details.cache_read"),
 }
+MODELS = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "ai.response.model", "ai.model.id")
+"""What answered, else what was asked for."""
 COSTS = ("operation.cost", "gen_ai.usage.cost", "llm.cost.total")
 EVENTS = ("system", "user", "assistant", "tool")
 DETAILS = "gen_ai.client.inference.operation.details"
@@ -153,6 +155,7 @@ def _request(step: Step, span: TraceSpan, attributes: dict[str, Any], reading: R
     step.asked, step.answered = asked, answered
     step.content = bool(answered)
     step.usage = _usage(attributes)
+    step.model = first_text(attributes, MODELS)
     step.ids = _ids(attributes)
     step.tools = _tools(step, attributes, lists)
 

@@ -48,7 +48,9 @@ class Match(IntEnum):
     NO = 0
     FALLBACK = 1
     """It could be read, but a reader that knows more of its keys knows better."""
-    YES = 2
+    LIKELY = 2
+    """What is said in it is in this form; a reader that knows the keys around that knows better."""
+    YES = 3
     """It has the keys of this format."""
 
 
@@ -58,11 +60,13 @@ class Seen:
 
     record: Record
     fields: dict[str, msgspec.Raw]
+    raw: Bytes
+    """The bytes of the record; mended where no decoder takes them as they are."""
 
     @property
     def is_list(self) -> bool:
         """Whether the record is a list of objects."""
-        return bytes(memoryview(self.record.raw)[:64]).lstrip().startswith(b"[")
+        return bytes(memoryview(self.raw)[:64]).lstrip().startswith(b"[")
 
 
 @dataclass(frozen=True)
@@ -167,8 +171,8 @@ class Document:
     def _seen(self, start: int) -> Iterator[tuple[int, Seen]]:
         for place in range(start, len(self.records)):
             record = self.records[place]
-            if isinstance(record, Record) and (fields := _first_object(record.raw)) is not None:
-                yield place, Seen(record, fields)
+            if isinstance(record, Record) and (found := _first_object(record.raw)) is not None:
+                yield place, Seen(record, *found)
 
     def beside(self, *names: str) -> Document | None:
         """The first file of these names that lies beside the log, as a document; ParseError where it is damaged."""
@@ -258,9 +262,18 @@ def trajectories(
             yield document.error(str(error), record)
 
 
-def _first_object(raw: Bytes) -> dict[str, msgspec.Raw] | None:
-    """The object, or the first object of the array; null where there is none, or it is broken beyond mending."""
-    for decode in (_fields.decode, _first_of_array, lambda data: _fields.decode(mended(bytes(data)))):
+def _first_object(raw: Bytes) -> tuple[dict[str, msgspec.Raw], Bytes] | None:
+    """The object, or the first object of the array, and the record; null where there is none, or none can be mended."""
+    found = _object_in(raw)
+    if found is not None or b"\\u" not in bytes(raw):
+        return None if found is None else (found, raw)
+    clean = mended(bytes(raw))
+    found = _object_in(clean)
+    return None if found is None else (found, clean)
+
+
+def _object_in(raw: Bytes) -> dict[str, msgspec.Raw] | None:
+    for decode in (_fields.decode, _first_of_array):
         try:
             return decode(raw)
         except REFUSED:

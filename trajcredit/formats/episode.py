@@ -43,6 +43,7 @@ class Episode:
         """What it had before it when it last spoke."""
         self.transcript = Transcript()
         self.tools: dict[str, Tool] = {}
+        self.models: set[str] = set()
         self.turns: list[TurnTokens] = []
         self.called: dict[str, int] = {}
         """Run of a tool -> the span of its call."""

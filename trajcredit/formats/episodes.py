@@ -105,6 +105,7 @@ def _speak(step: Step, cast: _Cast) -> None:
     episode = cast.gone_on_with(found, scope) if found else cast.of_scope(step, scope, system)
     before = found.context if found else episode.context
     episode.tools |= {tool.name: tool for tool in step.tools if tool.name not in episode.tools}
+    episode.models |= {step.model} if step.model is not None and step.answered else set()
 
     if pieces or not step.failed:
         episode.hear(*_news(pieces, found, before), step)
@@ -169,6 +170,7 @@ def _trajectory(trace: Trace, notes: list[Note], episode: Episode, family: Famil
         group=trace.group if parent is None else None,
         trial=trace.trial,
         policy_version=trace.policy_version,
+        model=next(iter(episode.models)) if len(episode.models) == 1 else None,
         role=episode.first.agent,
         parent=parent,
         rewards=[*(trace.rewards if parent is None else ()), *episode.rewards()],

@@ -103,7 +103,10 @@ _content = msgspec.json.Decoder(Content).decode
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class Gemini:
-    """Gemini generateContent: contents with parts, requests and responses, thoughts, code execution, streams."""
+    """Gemini generateContent: contents with parts, requests and responses, thoughts, code execution, streams.
+
+    Left out: signatures of thoughts, safety ratings, grounding, settings of a request.
+    """
 
     def sniff(self, document: Document) -> Match:
         """`contents`, `candidates`, or contents themselves."""

@@ -253,8 +253,7 @@ def _trajectory(document: Document, format: str, thread: _Thread, record: Record
         request = labels.trajectory_id or labels.id or document.name_of(asked)
         group = labels.group_id or labels.group or str(request)
         labels = msgspec.structs.replace(labels, trajectory_id=f"{request}:choice-{choice}", group_id=group)
-    if labels.policy_version is None and len(thread.models) == 1:
-        labels = msgspec.structs.replace(labels, policy_version=next(iter(thread.models)))
+    model = next(iter(thread.models)) if len(thread.models) == 1 else None
     if labels.truncated is None and thread.cut and thread.choice is None:
         labels = msgspec.structs.replace(labels, truncated=True)
     if thread.branch is not None:
@@ -263,5 +262,13 @@ def _trajectory(document: Document, format: str, thread: _Thread, record: Record
         thread.notes.append(Note("branched", f"repeats {shared} messages of {first}, then goes on differently"))
     tools = tools_of(bytes(thread.tools))
     return of_entries(
-        thread.entries, labels, document, record, format, system=thread.system, notes=thread.notes, tools=tools
+        thread.entries,
+        labels,
+        document,
+        record,
+        format,
+        system=thread.system,
+        notes=thread.notes,
+        tools=tools,
+        model=model,
     )

@@ -90,7 +90,10 @@ _sample = msgspec.json.Decoder(Sample)
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class InspectAI:
-    """Inspect AI logs (`.eval`, `.json`): samples and epochs as groups, scores as rewards, agents by their spans."""
+    """Inspect AI logs (`.eval`, `.json`): samples and epochs as groups, scores as rewards, agents by their spans.
+
+    Left out: states and stores, means over epochs (`reductions`), log-probs; pictures, for which a marker stands.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Its archive, the object it writes, a sample, or bare events."""
@@ -172,7 +175,7 @@ def _trajectories(
         task=task,
         trial=logged_id(sample.epoch),
         role=None if final or len(mine) != 1 else mine[0].name,
-        policy_version=model,
+        model=model,
         terminated=None if sample.id is None else sample.limit is None and sample.error is None,
         truncated=None if sample.id is None else sample.limit is not None,
         answer=_answer(sample.target),
@@ -197,7 +200,7 @@ def _trajectories(
             task=task,
             trial=logged_id(sample.epoch),
             role=name,
-            policy_version=model,
+            model=model,
             parent=SpawnedBy(called, None if agent.call is None else call) if agent.inner or final else None,
             tools=_tools([agent]),
             spans=inner.spans,
@@ -313,7 +316,7 @@ def _rewards(scores: dict[str, Score]) -> tuple[list[Reward], list[Note]]:
                 found += [Reward(r.value, name=f"{name}.{key}" if key else name) for r in outcome_of(number)]
     if len(found) > 1:
         names = ", ".join(str(reward.name) for reward in found)
-        notes.append(Note("several-scores", f"scores {names}: {found[0].name} counts"))
+        notes.append(Note("several-scores", f"scores {names}: {found[0].name} counts, or what --reward names"))
     return found[::-1], notes
 
 

@@ -88,6 +88,7 @@ def labelled(
     rewards: Sequence[Reward] = (),
     tools: Iterable[Tool] = (),
     turns: Sequence[TurnTokens] = (),
+    model: str | None = None,
 ) -> Trajectory:
     """The trajectory of a finished transcript, with what its row says of it."""
     answer = labels.answer
@@ -99,6 +100,7 @@ def labelled(
         trial=logged_id(labels.trial),
         step=labels.step,
         policy_version=None if labels.policy_version is None else str(labels.policy_version),
+        model=model,
         terminated=labels.terminated,
         truncated=labels.truncated,
         answer=answer if answer is None or isinstance(answer, str) else json_text(answer),
@@ -122,6 +124,7 @@ def of_entries(
     notes: Sequence[Note] = (),
     rewards: Sequence[Reward] = (),
     tools: Iterable[Tool] = (),
+    model: str | None = None,
 ) -> Trajectory:
     """The trajectory of entries; what `system` says is in no list of the log."""
     transcript = Transcript()
@@ -129,5 +132,14 @@ def of_entries(
     turns = write_all(transcript, entries)
     transcript.finish()
     return labelled(
-        labels, document, record, format, transcript, notes=notes, rewards=rewards, tools=tools, turns=turns
+        labels,
+        document,
+        record,
+        format,
+        transcript,
+        notes=notes,
+        rewards=rewards,
+        tools=tools,
+        turns=turns,
+        model=model,
     )

@@ -49,7 +49,10 @@ _record = msgspec.json.Decoder(dict[str, Any] | list[dict[str, Any]])
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class Langfuse:
-    """Langfuse traces as the interface downloads them or the API answers, with their scores as rewards."""
+    """Langfuse traces as the interface downloads them or the API answers, with their scores as rewards.
+
+    Left out: observations of no model, tool or agent, scores that are text, costs by kind.
+    """
 
     def sniff(self, document: Document) -> Match:
         """A trace with its observations, or observations that name their trace."""
@@ -197,6 +200,7 @@ def _as_request(step: Step, row: dict[str, Any], metadata: dict[str, Any]) -> No
     total = cost.get("total") if isinstance(cost, dict) else row.get("totalCost")
     counts = {name: next((usage[key] for key in keys if key in usage), None) for name, keys in USAGE.items()}
     step.usage = usage_of(counts, total)
+    step.model = _text(row.get("model")) or _text(row.get("providedModelName"))
     asked = unquoted(row.get("input"))
     logged = [row.get("toolDefinitions"), metadata.get("tools")]
     logged += [asked] if isinstance(asked, dict) else [_pretended(asked)]
@@ -260,7 +264,10 @@ def _ambiguous(rewards: Iterable[Reward]) -> Iterator[Note]:
     for source, given in names.items():
         if len(given) > 1:
             listed = ", ".join(sorted(given))
-            yield Note("several-scores", f"scores of source {source}: {listed}; the newest of a source counts")
+            yield Note(
+                "several-scores",
+                f"scores of source {source}: {listed}; the newest of a source counts, or what --reward names",
+            )
 
 
 def _text(value: Any) -> str | None:

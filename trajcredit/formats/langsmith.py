@@ -42,7 +42,10 @@ _record = msgspec.json.Decoder(dict[str, Any] | list[dict[str, Any]])
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class LangSmith:
-    """LangSmith runs, exported or as they are sent to its ingest, with feedback as rewards."""
+    """LangSmith runs, exported or as they are sent to its ingest, with feedback as rewards.
+
+    Left out: prompts, parsers and retrievers, chunks of streams, feedback without a score.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Runs with their place in a trace, or bodies that create and update such."""
@@ -126,7 +129,10 @@ def _trace(name: str, runs: list[dict[str, Any]], feedback: list[dict[str, Any]]
     for _, reward in given:
         names.setdefault(reward.source, set()).add(reward.name)
     said = [
-        Note("several-scores", f"{source}: {', '.join(sorted(map(str, keys)))}; the newest of a source counts")
+        Note(
+            "several-scores",
+            f"{source}: {', '.join(sorted(map(str, keys)))}; the newest of a source counts, or what --reward names",
+        )
         for source, keys in names.items()
         if len(keys) > 1
     ]
@@ -175,7 +181,15 @@ def _as_request(step: Step, run: dict[str, Any], inputs: Any, outputs: Any) -> N
     step.usage = usage_of(usage, run.get("total_cost"))
     extra = run.get("extra")
     parameters = extra.get("invocation_params") if isinstance(extra, dict) else None
+    step.model = _model(extra, outputs)
     step.tools = declared(step, parameters, inputs if isinstance(inputs, dict) else None)
+
+
+def _model(extra: Any, outputs: Any) -> str | None:
+    """The model by the name that the answer has, else the tracer's."""
+    metadata = extra.get("metadata") if isinstance(extra, dict) else None
+    answered = outputs.get("model") if isinstance(outputs, dict) else None
+    return _text(answered) or (_text(metadata.get("ls_model_name")) if isinstance(metadata, dict) else None)
 
 
 def _flat(usage: dict[str, Any]) -> dict[str, Any]:

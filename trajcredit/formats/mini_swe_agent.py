@@ -16,7 +16,7 @@ import msgspec
 
 from trajcredit.errors import ParseError
 from trajcredit.formats.chat import Call, logged_id
-from trajcredit.formats.document import Document, Match, trajectories
+from trajcredit.formats.document import Document, Match, Seen, trajectories
 from trajcredit.formats.entries import write_all
 from trajcredit.formats.items import entries_of
 from trajcredit.formats.parts import Arguments, arguments_of, text_of, time_of, usage_of
@@ -31,8 +31,8 @@ __all__ = ["MiniSWEAgent"]
 FORMAT = "mini_swe_agent"
 FENCE = re.compile(r"```(?:mswea_bash_command|bash)[ \t]*\r?\n(.*?)\r?\n?```", re.DOTALL)
 RETURNED = re.compile(r"<returncode>(-?\d+)</returncode>")
-MARKS = (b"```mswea_bash_command", b"<returncode>")
-"""What only this program writes."""
+COMMAND = re.compile(r"```mswea_bash_command[ \t]*\r?\n")
+"""What only this program asks its model for."""
 
 
 class Message(msgspec.Struct, gc=False):
@@ -72,7 +72,10 @@ _decode = msgspec.json.Decoder(Run | list[Message]).decode
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class MiniSWEAgent:
-    """mini-swe-agent trajectories (`.traj.json`), all versions; a return code that is not 0 is an error."""
+    """mini-swe-agent trajectories (`.traj.json`), all versions; a return code that is not 0 is an error.
+
+    Left out: raw responses, configuration, submissions. The reward is in a report beside it (`--rewards`).
+    """
 
     def sniff(self, document: Document) -> Match:
         """It names its form; older files are told by what stands beside the messages, or in them."""
@@ -84,7 +87,10 @@ class MiniSWEAgent:
             known = isinstance(info, dict) and {"mini_version", "model_stats"} & info.keys()
             return Match.YES if known else Match.NO
         listed = document.shape == "array" and "role" in document.keys
-        return Match.YES if listed and all(mark in document.data for mark in MARKS) else Match.NO
+        said = [(_peek(seen, "role"), _peek(seen, "content")) for seen in document.head] if listed else []
+        asks = any(role == "assistant" and COMMAND.search(text) for role, text in said)
+        told = any(role != "assistant" and text.startswith("<returncode>") for role, text in said)
+        return Match.YES if asks and told else Match.NO
 
     def read(self, document: Document) -> Iterator[Trajectory | ParseError]:
         """One trajectory a file."""
@@ -124,7 +130,7 @@ def _trajectory(document: Document, record: Record, run: Run | list[Message], no
         id=run.instance_id or document.name_of(record),
         dataset=document.given_dataset,
         task=task,
-        policy_version=_model(run.info.config if run.info else None),
+        model=_model(run.info.config if run.info else None),
         terminated=None if stopped is None else not stopped,
         truncated=stopped,
         spans=transcript.spans,
@@ -191,6 +197,14 @@ def _failed(extra: dict[str, Any], text: str) -> bool | None:
         return code != 0 or bool(extra.get("exception_info"))
     found = RETURNED.match(text)
     return int(found[1]) != 0 if found else None
+
+
+def _peek(seen: Seen, key: str) -> str:
+    """The text under a key of a message, if it is text."""
+    try:
+        return msgspec.json.decode(seen.fields.get(key, b'""'), type=str)
+    except msgspec.DecodeError:
+        return ""
 
 
 def _model(config: Any) -> str | None:

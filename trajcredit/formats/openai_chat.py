@@ -63,7 +63,10 @@ _message = msgspec.json.Decoder(Message)
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class OpenAIChat:
-    """OpenAI chat messages, with rewards, groups and tools where the log has them; what most trainers write."""
+    """OpenAI chat messages, with rewards, groups and tools where the log has them; what most trainers write.
+
+    Left out: keys of rows and messages that are not named here; pictures and sound, for which a marker stands.
+    """
 
     def sniff(self, document: Document) -> Match:
         """`messages`, or messages themselves: the fallback for every log of this family."""

@@ -124,7 +124,11 @@ _chunk = msgspec.json.Decoder(Response).decode
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class OpenAICompletions:
-    """OpenAI Chat Completions logs: request and response pairs, responses, streamed chunks; history taken once."""
+    """OpenAI Chat Completions logs: request and response pairs, responses, streamed chunks; history taken once.
+
+    Left out: `top_logprobs`, settings of a request such as the temperature; pictures and sound, for which a marker
+    stands.
+    """
 
     def sniff(self, document: Document) -> Match:
         """`choices`, or a request or messages beside a response that has them."""

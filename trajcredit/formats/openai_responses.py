@@ -108,7 +108,10 @@ _event = msgspec.json.Decoder(Event).decode
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class OpenAIResponses:
-    """OpenAI Responses: items of requests and responses, chained or repeated history, hosted tools, streams."""
+    """OpenAI Responses: items of requests and responses, chained or repeated history, hosted tools, streams.
+
+    Left out: encrypted reasoning (a span without text stands for it), annotations, settings of a request.
+    """
 
     def sniff(self, document: Document) -> Match:
         """`output` of a response, `input` with items, pairs of both, bare items, or events."""
@@ -156,7 +159,7 @@ def _is_own(seen: Seen) -> bool:
             bodies = [fields[key] for key in ("request", "response") if key in fields]
             return any(_is_body(_body(raw)) for raw in bodies if bytes(raw).startswith(b"{"))
         if fields.keys() & {"input", "output"}:
-            return _is_body(_body(seen.record.raw)) if not seen.is_list else False
+            return _is_body(_body(seen.raw)) if not seen.is_list else False
     except (msgspec.DecodeError, RecursionError):
         pass
     return False

@@ -63,7 +63,10 @@ _state = msgspec.json.Decoder(State)
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class OpenHands:
-    """OpenHands event streams (V0 and the agent SDK), evaluation outputs and resolver outputs."""
+    """OpenHands event streams (V0 and the agent SDK), evaluation outputs and resolver outputs.
+
+    Left out: changes of the agent's state, the completion that each event repeats, costs, patches.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Events, or a row with a history of them."""
@@ -111,7 +114,7 @@ def _of_row(document: Document, record: Record, row: Row, notes: list[Note]) -> 
         event for item in row.history or row.events or () for event in (item if isinstance(item, list) else [item])
     ]
     asked = row.instruction if isinstance(row.instruction, str) else None
-    stream, lost = _told([event for event in events if isinstance(event, dict)], asked)
+    stream, lost = _told(events, asked)
     spans, report = stream.finished()
     name = None if row.instance_id is None else str(row.instance_id)
     name = name or _issue(row.issue)
@@ -119,7 +122,7 @@ def _of_row(document: Document, record: Record, row: Row, notes: list[Note]) -> 
         id=name or document.name_of(record),
         dataset=document.dataset_of(record),
         task=name,
-        policy_version=stream.model or _model(row.metadata),
+        model=stream.model or _model(row.metadata),
         terminated=None if row.error is None else False,
         rewards=_rewards(row),
         tools=stream.tools,
@@ -153,13 +156,20 @@ def _rewards(row: Row) -> list[Reward]:
     return [] if row.success is None else [Reward(float(row.success), "judge", name="success")]
 
 
-def _told(events: list[dict[str, Any]], asked: str | None) -> tuple[Stream0 | Stream1, list[Note]]:
-    """The spans of events, whichever generation wrote them; `asked` is the task, where no event holds it."""
+def _told(logged: list[Any], asked: str | None) -> tuple[Stream0 | Stream1, list[Note]]:
+    """The spans of events, whichever generation wrote them; `asked` is the task, where no event holds it.
+
+    What is no object keeps its place among them: null has been reported, the rest is.
+    """
+    events = [event for event in logged if isinstance(event, dict)]
     stream: Stream0 | Stream1 = Stream1() if any(isinstance(event.get("kind"), str) for event in events) else Stream0()
     notes: list[Note] = []
     if asked and not any(event.get("source") == "user" or event.get("content") == asked for event in events):
         stream.transcript.add("user", asked, None)
-    for index, event in enumerate(events):
+    for index, event in enumerate(logged):
+        if not isinstance(event, dict):
+            notes += [] if event is None else [Note("lost-message", f"event {index}: no object: left out")]
+            continue
         try:
             stream.add(event, index)
         except InputError as error:
@@ -169,7 +179,7 @@ def _told(events: list[dict[str, Any]], asked: str | None) -> tuple[Stream0 | St
 
 def _of_events(document: Document) -> Iterator[Trajectory | ParseError]:
     """One conversation: the events in one file, or in a file each."""
-    events: list[dict[str, Any]] = []
+    events: list[dict[str, Any] | None] = []
     notes: list[Note] = []
     found = _one_a_file(document)
     for place, record in [(file, record) for file in found or [document] for record in file.records]:
@@ -180,6 +190,7 @@ def _of_events(document: Document) -> Iterator[Trajectory | ParseError]:
             events.append(event)
             notes += mended
         except ParseError as error:
+            events.append(None)
             notes.append(Note("lost-message", f"{error.reason}: left out"))
             yield error
     stream, lost = _told(events, None)
@@ -190,7 +201,7 @@ def _of_events(document: Document) -> Iterator[Trajectory | ParseError]:
     yield Trajectory(
         id=(state.id if state is not None else None) or (document.folder if found else None) or document.name_of(None),
         dataset=document.dataset_of(None),
-        policy_version=stream.model or (model if isinstance(model, str) else None),
+        model=stream.model or (model if isinstance(model, str) else None),
         tools=stream.tools,
         spans=spans,
         turns=stream.turns,

@@ -123,14 +123,10 @@ class Stream0:
         about = about if isinstance(about, dict) else {}
         name, call_id = about.get("function_name"), about.get("tool_call_id")
         call_id = call_id if isinstance(call_id, str) and call_id else None
+        arguments = _arguments(about, call_id, action, args)
         if isinstance(event.get("id"), str | int):
             self._calls[event["id"]] = len(self.transcript.spans)
-        self.transcript.call(
-            name if isinstance(name, str) and name else action,
-            call_id,
-            _arguments(about, call_id, action, args),
-            index,
-        )
+        self.transcript.call(name if isinstance(name, str) and name else action, call_id, arguments, index)
         usage = _response(about).get("usage")
         if reasoning is not None:
             self.transcript.count(usage_of(usage), first)

@@ -130,10 +130,10 @@ class Stream1:
         arguments = call.get("arguments")
         if arguments is None and isinstance(action, dict):
             arguments = {key: value for key, value in action.items() if key != "kind"}
+        given = arguments_of(arguments)
         if isinstance(event.get("id"), str | int):
             self._calls[event["id"]] = len(self.transcript.spans)
-        call_id = _word(event.get("tool_call_id")) or _word(call.get("id"))
-        self.transcript.call(name, call_id, arguments_of(arguments), index)
+        self.transcript.call(name, _word(event.get("tool_call_id")) or _word(call.get("id")), given, index)
 
     def _observe(self, event: dict[str, Any], index: int) -> None:
         given = event.get("observation")

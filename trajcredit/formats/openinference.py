@@ -19,7 +19,10 @@ FORMAT = "openinference"
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class OpenInference:
-    """OpenInference spans (Phoenix, Arize): OTLP as JSON or protobuf, lists of spans, rows of a data frame."""
+    """OpenInference spans (Phoenix, Arize): OTLP as JSON or protobuf, lists of spans, rows of a data frame.
+
+    Left out: retrievers, rerankers, embeddings and guardrails, settings of a request.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Spans that name their kind as these conventions do."""

@@ -78,6 +78,7 @@ def _is_protobuf(data: bytes) -> bool:
 def read_spans(document: Document, format: str) -> Iterator[Trajectory | ParseError]:
     """The trajectories of all traces in a document, whose spans may lie in any order and in several records."""
     spans, notes, errors = _all_spans(document)
+    broken = bool(errors)
     yield from errors
     try:
         beside = document.beside(*_companions(document.name)) if spans else None
@@ -92,7 +93,7 @@ def read_spans(document: Document, format: str) -> Iterator[Trajectory | ParseEr
             return
         if all(map(_is_told, others)):
             spans, notes = spans + others, notes + more
-    yield from _of_traces(document, format, spans, notes)
+    yield from _of_traces(document, format, spans, notes, broken)
 
 
 def _companions(name: str) -> Iterator[str]:
@@ -148,11 +149,11 @@ def _spans_of(data: Bytes) -> tuple[list[TraceSpan], list[str]]:
 
 
 def _of_traces(
-    document: Document, format: str, spans: list[TraceSpan], notes: list[Note]
+    document: Document, format: str, spans: list[TraceSpan], notes: list[Note], broken: bool
 ) -> Iterator[Trajectory | ParseError]:
     traces = joined(spans)
     known = {name: trace for name, trace in traces.items() if any(map(is_known, trace))}
-    if traces and not known:
+    if not known and (traces or not broken):  # else it was said what is wrong
         yield SkippedFile("no log: no span in it is a request to a model, a tool or an agent", document.place)
     if 0 < len(known) < len(traces):
         others = len(traces) - len(known)

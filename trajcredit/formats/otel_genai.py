@@ -24,7 +24,10 @@ FORMAT = "otel_genai"
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class OtelGenAI:
-    """OpenTelemetry spans with the `gen_ai` conventions: OTLP as JSON or protobuf, log records, lists of spans."""
+    """OpenTelemetry spans with the `gen_ai` conventions: OTLP as JSON or protobuf, log records, lists of spans.
+
+    Left out: spans of no model, tool or agent (HTTP, databases), settings of a request, blobs and files.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Spans with attributes of these conventions, and none of OpenInference's; envelopes of others, to say so."""

@@ -17,11 +17,11 @@ from typing import Any, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from trajcredit.errors import ParseError, SkippedFile
+from trajcredit.errors import InputError, ParseError, SkippedFile
 from trajcredit.formats.document import Document, Match, decoded
 from trajcredit.formats.sources import LIMIT, Source, expand, load, unpack
 from trajcredit.formats.split import Record
-from trajcredit.model import Note, Origin, Trajectory, encode
+from trajcredit.model import Note, Origin, Trajectory, encode, instant
 from trajcredit.registry import formats
 
 __all__ = ["Reader", "read", "read_bytes", "read_source"]
@@ -146,6 +146,12 @@ def _of_log(
     for found in chain(document.slips, reader.read(document)):
         empty = False
         if isinstance(found, Trajectory):
+            try:
+                for reward in found.rewards:
+                    instant(reward.at)  # readers take it as it is logged
+            except InputError as error:
+                yield document.error(f"trajectory {found.id!r}: {error}")
+                continue
             name, found = found.id, ids.settle(_below(found, renamed), document)
             if isinstance(found, Trajectory) and found.id != name:
                 renamed[name] = found.id

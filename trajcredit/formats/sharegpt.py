@@ -81,7 +81,10 @@ _looks = msgspec.json.Decoder(list[_Look]).decode
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class ShareGpt:
-    """ShareGPT conversations of `from` and `value`, calls as JSON or in tags; ms-swift rows with tool_call roles."""
+    """ShareGPT conversations of `from` and `value`, calls as JSON or in tags; ms-swift rows with tool_call roles.
+
+    Left out: columns that are not named here. Such sets hold no times and no token ids.
+    """
 
     def sniff(self, document: Document) -> Match:
         """`conversations`, or messages with roles or parts that only these rows have."""

@@ -57,6 +57,8 @@ class Step(msgspec.Struct, kw_only=True):
     result: str | None = None
     """Of a tool; null where the log does not keep it."""
     usage: dict[str, int | float] | None = None
+    model: str | None = None
+    """Of a request, by name."""
     ids: Ids | None = None
     tools: tuple[Tool, ...] = ()
     agent: str | None = None

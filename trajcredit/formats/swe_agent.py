@@ -96,7 +96,10 @@ _run = msgspec.json.Decoder(Run)
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class SWEAgent:
-    """SWE-agent trajectories (`.traj`), with function calls or with commands as text; demonstrations get no credit."""
+    """SWE-agent trajectories (`.traj`), with function calls or with commands as text; demonstrations get no credit.
+
+    Left out: patches, states of the shell, costs, configuration. The reward is in a report beside it (`--rewards`).
+    """
 
     def sniff(self, document: Document) -> Match:
         """A history whose messages name an agent, or steps beside it."""
@@ -164,7 +167,7 @@ def _trajectory(document: Document, record: Record, run: Run, notes: list[Note])
         id=document.name_of(record),
         dataset=document.given_dataset,
         task=stem_of(document),
-        policy_version=_model(run.replay_config),
+        model=_model(run.replay_config),
         terminated=None if stopped is None else not stopped,
         truncated=stopped,
         spans=transcript.spans,

@@ -104,7 +104,11 @@ _results = msgspec.json.Decoder(Results)
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class Tau2Bench:
-    """tau2-bench results, also of spoken and two-sided tasks; what the simulated user does with tools is no action."""
+    """tau2-bench results, also of spoken and two-sided tasks; what the simulated user does with tools is no action.
+
+    Left out: the parts of a reward (`db_check`, `action_checks` and others), seeds, the messages as providers sent
+    them.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Simulations, or one of them."""
@@ -154,7 +158,7 @@ def _trajectory(
         dataset=dataset,
         task=task,
         trial=trial,
-        policy_version=model,
+        model=model,
         terminated=None if run.termination_reason is None else run.termination_reason not in CUT,
         truncated=None if run.termination_reason is None else run.termination_reason in CUT,
         rewards=outcome_of(run.reward_info.reward if run.reward_info else None, at=run.end_time),

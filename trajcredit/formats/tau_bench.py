@@ -48,7 +48,10 @@ decode_row = msgspec.json.Decoder(Row).decode
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class TauBench:
-    """tau-bench results: OpenAI messages under `traj`, grouped by task, one trial a row."""
+    """tau-bench results: OpenAI messages under `traj`, grouped by task, one trial a row.
+
+    Left out: the reference actions and the costs of the simulated user. The log holds no times.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Its rows have these three keys."""

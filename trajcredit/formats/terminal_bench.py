@@ -74,7 +74,10 @@ _objects = msgspec.json.Decoder()
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class TerminalBench:
-    """terminal-bench results (`results.json`), with what the agent did from the recording or its logs beside them."""
+    """terminal-bench results (`results.json`), with what the agent did from the recording or its logs beside them.
+
+    Left out: verdicts of single tests, panes, what agents print whose form is not known.
+    """
 
     def sniff(self, document: Document) -> Match:
         """A trial, or a run's list of them."""
@@ -128,7 +131,7 @@ def _read(document: Document, record: Record | ParseError) -> Iterator[Trajector
         about = _verdict([], document, record, trial, notes)
         yield replace(
             about,
-            policy_version=main.policy_version,
+            model=main.model,
             spans=main.spans,
             edges=main.edges,
             tools=main.tools,
@@ -188,9 +191,11 @@ def _recorded(document: Document, trial: Trial) -> Iterator[Trajectory | ParseEr
         return
     shown: list[str] = []
     for record in cast.records:
+        if isinstance(record, ParseError):
+            continue
         try:
-            _, kind, text = _cast.decode(record.raw) if isinstance(record, Record) else (0.0, "", "")
-        except REFUSED:
+            (_, kind, text), _ = decoded(cast, record, _cast.decode)
+        except ParseError:
             continue  # the header
         if kind == "o":
             shown.append(text)

@@ -74,7 +74,10 @@ _decode = msgspec.json.Decoder(File).decode
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class ToolBench:
-    """ToolBench answer files: every path of the search tree is an attempt, all of one group; `win` is the reward."""
+    """ToolBench answer files: every path of the search tree is an attempt, all of one group; `win` is the reward.
+
+    Left out: ratings of nodes (`Elo`), candidates that were compared, costs.
+    """
 
     def sniff(self, document: Document) -> Match:
         """These two keys."""

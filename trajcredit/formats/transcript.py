@@ -29,6 +29,8 @@ from trajcredit.model import ACTION_KINDS, Note, Span, SpanKind
 
 __all__ = ["Transcript"]
 
+RULES = {"paired-by-name": "by the tool's name", "paired-by-position": "by its place"}
+
 
 class Transcript:
     """Collects the spans of one trajectory; `finish` settles what only the whole log can tell."""
@@ -50,8 +52,9 @@ class Transcript:
         self._early: dict[int, str] = {}  # results whose id no call has had yet
 
     def note(self, code: str, message: str, span: int | None = None) -> None:
-        """Say what was guessed or left out, by default about the last span."""
-        self.notes.append(Note(code, message, len(self.spans) - 1 if span is None else span))
+        """Say what was guessed or left out, by default about the last span, of the whole where there is none yet."""
+        last = len(self.spans) - 1 if self.spans else None
+        self.notes.append(Note(code, message, last if span is None else span))
 
     def opaque(self, kinds: Iterable[str]) -> None:
         """The last span has parts that are no text."""
@@ -126,7 +129,8 @@ class Transcript:
             name = name if name is not None else self.spans[call].name
         self.spans.append(Span("tool_result", self.turn, text, message, agent, call_id, name, None, None, call, error))
         if rule is not None:
-            self.note(rule, f"no call has the id {call_id!r} open" if call_id else "the result has no call id")
+            why = f"no call has the id {call_id!r} open" if call_id else "the result has no call id"
+            self.note(rule, f"{why}: it is taken for that of {name or 'the call'} {RULES[rule]}")
 
     def answer(self, call: int, text: str, error: bool | None, message: int | None, agent: str | None = None) -> None:
         """The result of a call whose span is known from elsewhere than its id; a second one belongs to no call."""

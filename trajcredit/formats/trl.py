@@ -3,14 +3,14 @@
 | key | is |
 | --- | --- |
 | `prompt`, `completion` | messages or plain text; arguments that are null are absent: data sets fill them in |
-| `chosen`, `rejected` | two trajectories of one group: preferred 1, other 0, or `score_chosen` and `score_rejected` |
+| `chosen`, `rejected` | two trajectories of one group; `score_chosen` and `score_rejected`, if logged, are rewards |
 | `completions`, `labels` | steps of one answer, and whether each is right: rewards of the steps |
 | `advantage` beside `step` | a log of GRPO: the other numbers are its rewards, rows of one prompt and step a group |
 | `tools` | the declared tools, as a list or its JSON text |
 
 | note | says |
 | --- | --- |
-| `preference-as-reward` | the log prefers one answer to the other: 1 and 0 say no more than that |
+| `preference` | the log prefers one answer to the other: an order, no figure, so neither has a reward |
 | `summed-rewards` | several reward functions: they are added, the log does not say their weights |
 """
 
@@ -39,7 +39,6 @@ __all__ = ["Trl"]
 
 FORMAT = "trl"
 Said = str | list[Message]
-PREFERENCE = Note("preference-as-reward", "one of two answers is preferred: 1 and 0 say no more than that")
 _numbers = msgspec.json.Decoder(dict[str, Any]).decode
 
 
@@ -60,22 +59,26 @@ class Row(Labels, gc=False):
 
 
 _decode = msgspec.json.Decoder(Row).decode
+OF_GRPO = frozenset(("step", "advantage"))
+"""Columns that a GRPO log has beside its reward functions, one of which may be called `reward`."""
 OWN = {"prompt", "completion", "completions", "advantage", "step", *Labels.__struct_fields__}
 
 
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class Trl:
-    """TRL sets: prompt and completion, chosen and rejected, labelled steps, logs of GRPO completions."""
+    """TRL sets: prompt and completion, chosen and rejected, labelled steps, logs of GRPO completions.
+
+    Left out: the logged advantage, which is computed anew; columns of a log that are no numbers.
+    """
 
     def sniff(self, document: Document) -> Match:
         """`completion` beside `prompt`, or `chosen` beside `rejected`, or `completions` beside `labels`."""
         keys = document.keys
         if {"chosen", "rejected"} <= keys or {"prompt", "completions", "labels"} <= keys:
             return Match.YES
-        if not {"prompt", "completion"} <= keys:
-            return Match.NO
-        return Match.NO if "reward" in keys else Match.YES
+        ours = {"prompt", "completion"} <= keys and ("reward" not in keys or keys >= OF_GRPO)
+        return Match.YES if ours else Match.NO
 
     def read(self, document: Document) -> Iterator[Trajectory | ParseError]:
         """One trajectory a row, two where it compares two answers."""
@@ -104,16 +107,19 @@ def _trajectories(document: Document, record: Record, row: Row, notes: list[Note
 
 def _pair(document: Document, record: Record, row: Row, notes: list[Note]) -> Iterator[Trajectory]:
     name = document.name_of(record)
-    scored = row.score_chosen is not None and row.score_rejected is not None
-    for which, said, score, preferred in (
-        ("chosen", row.chosen, row.score_chosen, 1.0),
-        ("rejected", row.rejected, row.score_rejected, 0.0),
+    for which, said, score in (
+        ("chosen", row.chosen, row.score_chosen),
+        ("rejected", row.rejected, row.score_rejected),
     ):
         labels = labels_of(row)
         base = labels.trajectory_id or labels.id or name
         labels.trajectory_id, labels.group = f"{base}:{which}", labels.group_id or labels.group or str(base)
-        labels.reward, labels.reward_source = (score, "judge") if scored else (preferred, "human")
-        yield _read(document, record, row, said or "", labels, notes if scored else [*notes, PREFERENCE])
+        labels.reward, labels.reward_source = score, "judge"
+        other = f"{base}:{'rejected' if which == 'chosen' else 'chosen'}"
+        order = f"preferred to {other!r}" if which == "chosen" else f"{other!r} is preferred to it"
+        yield _read(
+            document, record, row, said or "", labels, [*notes, Note("preference", f"{order}: an order, no reward")]
+        )
 
 
 def _steps(document: Document, record: Record, row: Row, notes: list[Note]) -> Trajectory:

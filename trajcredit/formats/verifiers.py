@@ -28,12 +28,12 @@ import msgspec
 
 from trajcredit.errors import InputError, ParseError
 from trajcredit.formats.chat import Call, Message, entry_of
-from trajcredit.formats.document import Document, Match, trajectories
+from trajcredit.formats.document import Document, Match, decoded, trajectories
 from trajcredit.formats.entries import Entry, Part
 from trajcredit.formats.history import NULL
 from trajcredit.formats.labels import Labels, labels_of, of_entries
 from trajcredit.formats.parts import json_text, tools_of, usage_of
-from trajcredit.formats.split import REFUSED, Record
+from trajcredit.formats.split import Record
 from trajcredit.formats.written import with_written_calls
 from trajcredit.model import Note, SpanKind, Trajectory, TurnTokens
 from trajcredit.registry import formats
@@ -98,11 +98,16 @@ _call = msgspec.json.Decoder(Call).decode
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class Verifiers:
-    """verifiers results: prompt, completion and reward of one rollout a row, grouped by example; tokens where saved."""
+    """verifiers results: prompt, completion and reward of one rollout a row, grouped by example; tokens where saved.
+
+    Left out: metric columns, times of scoring, logged advantages; the masks of a step follow from its turns.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Its rows have these three keys."""
-        return Match.YES if {"prompt", "completion", "reward"} <= document.keys else Match.NO
+        keys = document.keys
+        ours = {"prompt", "completion", "reward"} <= keys and not {"step", "advantage"} <= keys  # those are TRL's
+        return Match.YES if ours else Match.NO
 
     def read(self, document: Document) -> Iterator[Trajectory | ParseError]:
         """One trajectory a row."""
@@ -117,8 +122,8 @@ def _ids_are_tasks(document: Document) -> bool:
         if isinstance(record, ParseError):
             continue
         try:
-            key = _key(record.raw)
-        except REFUSED:
+            key, _ = decoded(document, record, _key)
+        except ParseError:
             continue
         known = key.example_id if key.example_id is not None else key.id
         if isinstance(known, str | int) and prompts.setdefault(known, bytes(key.prompt)) != bytes(key.prompt):

@@ -123,7 +123,10 @@ _episode = msgspec.json.Decoder(Episode).decode
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class VerifiersTraces:
-    """verifiers v1 traces: message graphs with token ids, masks, log-probs and weighted rewards."""
+    """verifiers v1 traces: message graphs with token ids, masks, log-probs and weighted rewards.
+
+    Left out: logged advantages, log-probs of a reference, weights of the loss, metrics.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Nodes with rewards, in a line or in the traces of an episode."""
@@ -158,6 +161,8 @@ def _branches(document: Document, record: Record, trace: Trace, name: str, notes
     base = str(trace.id) if trace.id is not None else name
     agent = trace.agent.name if trace.agent else None
     tools = tools_of(bytes(trace.tools))
+    models = {call.model for call in trace.calls if call.model}
+    model = models.pop() if len(models) == 1 else None
     for place in sorted(range(len(paths)), key=lambda place: place != run):
         path, is_run = paths[place], place == run
         entries, lost = _entries(trace, path)
@@ -172,6 +177,7 @@ def _branches(document: Document, record: Record, trace: Trace, name: str, notes
             notes=[*notes, *_errors(trace), *branch, *lost],
             rewards=_rewards(trace),
             tools=tools,
+            model=model,
         )
         role = agent if is_run else f"{agent or 'agent'}:branch"
         yield msgspec.structs.replace(found, role=role, parent=None if is_run else SpawnedBy(base))
@@ -179,11 +185,9 @@ def _branches(document: Document, record: Record, trace: Trace, name: str, notes
 
 def _labels(trace: Trace, name: str) -> Labels:
     task = trace.task or Task()
-    models = {call.model for call in trace.calls if call.model}
     return Labels(
         trajectory_id=name,
         task=task.key if task.key is not None else task.hash,
-        policy_version=models.pop() if len(models) == 1 else None,
         terminated=trace.is_completed,
         truncated=None if trace.stop_condition is None else any(word in trace.stop_condition for word in CUT),
     )

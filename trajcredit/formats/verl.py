@@ -59,7 +59,10 @@ _decode = msgspec.json.Decoder(Row).decode
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class Verl:
-    """verl rollout dumps: input, output and score of one rollout a line; turns and calls found in the text."""
+    """verl rollout dumps: input, output and score of one rollout a line; turns and calls found in the text.
+
+    Left out: reward columns beside `score`. A dump holds no token ids, masks or log-probs.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Its lines have these four keys, the first two text."""

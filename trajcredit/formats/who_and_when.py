@@ -76,7 +76,10 @@ _message = msgspec.json.Decoder(Said).decode
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class WhoAndWhen:
-    """Group chats of several agents: Who&When files with failure labels, Magentic-One logs; one trajectory each."""
+    """Group chats of several agents: Who&When files with failure labels, Magentic-One logs; one trajectory each.
+
+    Left out: the level of a task, and whom a message was addressed to.
+    """
 
     def sniff(self, document: Document) -> Match:
         """Labels of a mistake, or messages of somebody who has no role in a chat with a model."""
@@ -84,7 +87,7 @@ class WhoAndWhen:
         if {"mistake_agent", "mistake_step"} <= keys and not keys.isdisjoint(("history", "messages")):
             return Match.YES
         if "messages" in keys:
-            return Match.YES if any(map(_is_group, document.head)) else Match.NO
+            return Match.LIKELY if any(map(_is_group, document.head)) else Match.NO
         said = [seen.fields for seen in document.head if _is_message(seen)]
         if len(said) < len(document.head):
             return Match.NO

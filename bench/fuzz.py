@@ -1,0 +1,91 @@
+"""Coverage-guided fuzzing of the readers, one envelope family a run.
+
+pip install atheris; python bench/fuzz.py json|sse|otlp|zip -max_total_time=600 [options of libFuzzer]
+
+It starts from the logs of the tests. The last byte of an input chooses the format: recognised, or one by name. An
+input that breaks a promise ends the run and is kept in the current folder.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import atheris
+
+with atheris.instrument_imports(include=["trajcredit.formats", "trajcredit.model"], enable_loader_override=False):
+    from trajcredit.errors import ParseError
+    from trajcredit.formats import read_bytes
+    from trajcredit.model import check, decode, encode
+    from trajcredit.registry import formats
+
+LOGS = Path(__file__).parents[1] / "tests" / "data"
+NAME = "a.log"
+LIMIT = 64 << 20
+CUT = b"\xff\xfe"
+"""Between the members of an archive."""
+MEMBERS = ("header.json", "samples/1_epoch_1.json", "samples/2_epoch_1.json", "_journal/start.json")
+FORMATS: dict[str, list[str | None]] = {
+    "json": [None, *formats.items()],
+    "sse": [None, "anthropic", "openai_completions", "openai_responses", "gemini"],
+    "otlp": [None, "otel_genai", "openinference", "agent_lightning"],
+    "zip": [None, "inspect"],
+}
+LOGS_OF = {"json": "*.json*", "sse": "*.sse", "otlp": "o[tp]e[ln]*", "zip": "inspect.json"}
+
+
+def hold(data: bytes, format: str | None) -> None:
+    """What is promised: errors that say where, or sound trajectories with ids of their own."""
+    seen: set[str] = set()
+    for item in read_bytes(data, NAME, format, limit=LIMIT):
+        if isinstance(item, ParseError):
+            assert item.reason
+            assert item.line is None or item.line > 0
+            str(item).encode()
+            continue
+        check(item)
+        assert decode(encode(item)) == item
+        assert item.id not in seen
+        seen.add(item.id)
+        if item.source is not None and item.source.file == NAME:  # in our own form anybody may have written notes
+            assert all(note.span is None or 0 <= note.span < len(item.spans) for note in item.report)
+
+
+def of(family: str) -> Callable[[bytes], None]:
+    """What is done with one input."""
+    known = FORMATS[family]
+
+    def one(data: bytes) -> None:
+        if data:
+            body = archive(data[:-1]) if family == "zip" else data[:-1]
+            hold(body, known[data[-1] % len(known)])
+
+    return one
+
+
+def archive(data: bytes) -> bytes:
+    """An archive of Inspect with these members; bytes that are an archive stay as they are."""
+    if data.startswith(b"PK"):
+        return data
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w") as packed:
+        for name, member in zip(MEMBERS, data.split(CUT), strict=False):
+            packed.writestr(name, member)
+    return file.getvalue()
+
+
+def main(family: str, options: list[str]) -> None:
+    """Fuzz a family from the tests' logs of it."""
+    with tempfile.TemporaryDirectory() as corpus:
+        for log in LOGS.glob(LOGS_OF[family]):
+            (Path(corpus) / log.name).write_bytes(log.read_bytes() + b"\0")
+        atheris.Setup([sys.argv[0], *options, corpus], of(family))
+        atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
