@@ -399,7 +399,7 @@ export interface paths {
         };
         /**
          * Healthz
-         * @description The server is up.
+         * @description The server is up, and its database is there.
          */
         get: operations["healthz"];
         put?: never;
