@@ -42,7 +42,7 @@ class Dag:
     families): correlation with the true advantage 0.254, where flat `grpo` has 0.207; the culprit is blamed first
     0.166 of the time, where flat `grpo` does 0.110. Efficiency (trajectories that flat `grpo` needs, over those
     needed here, for a gradient as close to the true one) at 64 trajectories: 1.78 deleting, 1.72 damped at 0.3; at
-    256: 0.72 deleting, 0.92 damped. Few trajectories gain from the mask, many lose to its bias.
+    256: 0.70 deleting, 0.92 damped. Few trajectories gain from the mask, many lose to its bias.
     """
 
     base: Base = "grpo"
