@@ -36,6 +36,7 @@ CASES = importlib.import_module("tests.hostile.explode").CASES
 PAGE, READ = ROOT / "docs" / "edges.md", Path(__file__).with_suffix("").with_name("edges_read.json")
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
 CLAIM = 0.25
+VALUE_BANDS = {"value, under 12 bits": 0.91, "value, 12 to 16 bits": 0.94, "value, 16 or more bits": 0.98}
 CAP, PRIOR = 20, 4
 """Edges of one source that count at most, and edges' worth of the mean of all rules: a family is one witness."""
 MOST_TIMES, MOST_SECONDS, MOST_MB, MOST_SOURCES = 1.5, 60.0, 500, 8
@@ -206,6 +207,22 @@ def calibration(counts: Counts) -> Iterator[str]:
         yield f"| {band / 10:.1f} to {band / 10 + 0.1:.1f} | {n:g} | {foretold:.2f} | {right:.2f} |"
 
 
+def by_weight(counts: Counts) -> Iterator[str]:
+    """Of the edges that carry about one weight, how many are right: in the worlds, and of those read by eye."""
+    yield "| weight | worlds: edges counted (at most 20 of a rule and source) | right | read by eye | right |"
+    yield "| --- | --- | --- | --- | --- |"
+    bands: dict[int, list[list[float]]] = defaultdict(lambda: [[0.0, 0.0], [0.0, 0.0]])
+    for name, sources in counts.items():
+        weight = VALUE_BANDS.get(name) or float(weight_of(name))
+        for source, (k, n) in sources.items():
+            found = bands[min(9, int(10 * weight + 1e-9))][source.startswith("read ")]
+            found[0] += min(n, CAP) * k / n
+            found[1] += min(n, CAP)
+    for band, sums in sorted(bands.items()):
+        cells = [f"{n:g} | {k / n:.2f}" if n else "0 |" for k, n in sums]
+        yield f"| {band / 10:.1f} to {band / 10 + 0.1:.1f} | {' | '.join(cells)} |"
+
+
 # ---------------------------------------------------------------- tables
 
 
@@ -235,8 +252,11 @@ def measured(oracle: Oracle) -> Iterator[str]:
     for name, sources in json.loads(READ.read_text()).items():
         for source, (k, n) in sources.items():
             counts[name][f"read {source}"] = [k, n]
+    counted: Counts = {b: {f: (k, n) for f, (k, n) in s.items()} for b, s in counts.items()}
     yield ""
-    yield from calibration({b: {f: (k, n) for f, (k, n) in s.items()} for b, s in counts.items()})
+    yield from calibration(counted)
+    yield ""
+    yield from by_weight(counted)
 
 
 def figures(oracle: Oracle, graphs: list[SpanGraph]) -> Iterator[str]:

@@ -12,11 +12,11 @@ from math import log2
 import msgspec
 
 from tests.graph.naive_tokens import Token, tokens
-from trajcredit.graph.text import fold
+from trajcredit.graph.text import fold, told
 from trajcredit.kernels.words import ALONE, ALPHA, KEY, NUMBER, PART, PATH, PLAIN, SHOWN
-from trajcredit.model import Span, Trajectory, body
+from trajcredit.model import Span, Trajectory
 
-__all__ = ["Place", "Story", "Value", "compared"]
+__all__ = ["Place", "Story", "Value", "compared", "hides"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,8 @@ class Value:
     """Who had it first: agent, system or shown."""
     topic: bool = False
     """A call of the agent named it."""
+    writers: list[Place] = field(default_factory=list)
+    """The calls of the agent that stored it, where it is the agent's own."""
     carriers: list[Place] = field(default_factory=list)
     """Who showed it so far, oldest first, each span once."""
     alone: int | None = None
@@ -52,12 +54,18 @@ def compared(text: list[Token]) -> Iterator[tuple[int, Token, bytes]]:
     return ((at, token, token.form) for at, token in enumerate(text) if token.form is not None)
 
 
+def hides(token: Token) -> bool:
+    """A compound, or a piece of a path."""
+    return not token.flags & PART or token.flags & PATH != 0
+
+
 @dataclass(slots=True)
 class Story:
     """A transcript with the tokens of every span."""
 
     spans: Sequence[Span]
     failed: Sequence[bool]
+    stores: Sequence[bool]
     tokens: list[list[Token]]
     values: dict[bytes, Value]
     common: float
@@ -66,10 +74,10 @@ class Story:
     """Bits that an edge needs."""
 
     @classmethod
-    def of(cls, trajectory: Trajectory, failed: Sequence[bool]) -> Story:
+    def of(cls, trajectory: Trajectory, failed: Sequence[bool], stores: Sequence[bool]) -> Story:
         """The survey: what the whole transcript holds, before it is walked."""
         spans = trajectory.spans
-        texts = [tokens(fold(body(span))[0]) for span in spans]
+        texts = [tokens(fold(told(span))[0]) for span in spans]
         observed = [i for i, span in enumerate(spans) if span.kind in ("user", "tool_result")]
         values: dict[bytes, Value] = {}
         distinct = 0
@@ -83,7 +91,7 @@ class Story:
         if trajectory.tools:
             for _, _, form in compared(tokens(fold(msgspec.json.encode(trajectory.tools).decode())[0])):
                 values.setdefault(form, Value()).declared = True
-        return cls(spans, failed, texts, values, max(4, 0.34 * len(observed)), max(9.5, log2(max(1, distinct))))
+        return cls(spans, failed, stores, texts, values, max(4, 0.34 * len(observed)), max(9.5, log2(max(1, distinct))))
 
     def at(self, place: Place) -> Token:
         return self.tokens[place.span][place.at]
@@ -108,11 +116,13 @@ class Story:
     def says(self, span: int) -> None:
         """What the agent or the system text says, and nobody showed before, has no source."""
         kind = self.spans[span].kind
-        for _, token, form in compared(self.tokens[span]):
+        for at, token, form in compared(self.tokens[span]):
             if not token.flags & KEY:
                 value = self.values[form]
                 value.origin = value.origin or ("system" if kind in ("system", "meta") else "agent")
                 value.topic |= kind == "tool_call"
+                if value.origin == "agent" and self.stores[span]:
+                    value.writers.append(Place(span, at))
 
     def shows(self, span: int) -> None:
         """A user turn or result shows its values, except the echo of its own call."""

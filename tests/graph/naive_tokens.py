@@ -14,6 +14,7 @@ from trajcredit.kernels.words import (
     ALPHA,
     COMMAND,
     DATE,
+    DOTTED,
     IDKEY,
     KEY,
     MINTED,
@@ -33,7 +34,8 @@ __all__ = ["Token", "tokens"]
 _WORD = rb"[0-9A-Za-z_\x01\x80-\xff]"  # \x01 says that the next letter was a capital
 _JOINER = rb"[-./:@+'#]"
 _GROUPED = rb"[1-9][0-9]{0,2}(?:,[0-9]{3}(?!" + _WORD + rb"))+"
-TOKEN = re.compile(rb"(?:%s|%s+)(?:%s%s+)*" % (_GROUPED, _WORD, _JOINER, _WORD))
+TOKEN = re.compile(rb"(?:%s|%s+)(?:(?:%s|/[.-])%s+)*" % (_GROUPED, _WORD, _JOINER, _WORD))
+LINE_NUMBER = re.compile(rb"[0-9]+(?![0-9])(?:\Z|:|(?!%s)(?!%s%s))" % (_WORD, _JOINER, _WORD))
 GAP_OF_TEXT = re.compile(rb"(?:(?!%s).)*" % _WORD, re.DOTALL)
 GAP_OF_JSON = re.compile(rb"(?:\\[nrt]|(?!%s).)*" % _WORD, re.DOTALL)
 
@@ -83,6 +85,9 @@ def tokens(text: bytes) -> list[Token]:
     """The tokens of one folded text, a compound before its pieces."""
     bare = text.strip(BLANKS)
     out: list[Token] = []
+    if text.startswith(b"<parameter="):
+        _read_tags(text, out)
+        return out
     if JSON_TEXT.fullmatch(bare):
         _read_json(text, out)
         return out
@@ -121,6 +126,21 @@ def _read_json(text: bytes, out: list[Token]) -> None:
             Stretch(part["string"], part.start() + 1, every, GAP_OF_JSON, out, scope, field).read()
 
 
+def _read_tags(text: bytes, out: list[Token]) -> None:
+    """Arguments in tags: a key up to the bracket, a whole value up to the closing tag or to the next argument."""
+    for part in re.finditer(rb"<parameter=((?:(?!<parameter=).)*)", text, re.DOTALL):
+        key, bracket, value = part[1].partition(b">")
+        before = len(out)
+        Stretch(key, part.start(1), KEY, GAP_OF_JSON, out).read()
+        field = len(out) - 1 if len(out) > before else None
+        value = value.partition(b"</parameter>")[0]
+        start = part.start(1) + len(key) + len(bracket)
+        if value.startswith(b"\n"):
+            value, start = value[1:], start + 1
+        every = WHOLE | COMMAND | (IDKEY if ID_KEY.fullmatch(key) else 0)
+        Stretch(value.removesuffix(b"\n"), start, every, GAP_OF_JSON, out, 0, field).read()
+
+
 @dataclass(slots=True)
 class Stretch:
     """A run of prose: a whole text, in which every line is a scope, or one JSON string.
@@ -155,9 +175,19 @@ class Stretch:
             if gap.end() == len(self.text):
                 return
             word = _matched(TOKEN, self.text, gap.end())
+            word = _matched(re.compile(re.escape(self._file(word))), self.text, gap.end())
             flags = self.every & (KEY | IDKEY) | command | (START if starts else 0) | self._shown(word)
             end = self._keep(word, flags)
             starts = False
+
+    def _file(self, word: re.Match[bytes]) -> bytes:
+        """The token, or its part before the colon and the number of a line of the file that it names."""
+        for colon in re.finditer(rb":", word.group()):
+            file = word.group()[: colon.start()]
+            names_file = re.search(rb".\.[^0-9]", file.rpartition(b"/")[2])
+            if names_file and LINE_NUMBER.match(self.text, word.start() + colon.end()):
+                return file
+        return word.group()
 
     def _shown(self, word: re.Match[bytes]) -> int:
         """In quotes, or after = or : and at most one blank; WHOLE where the token is the stretch."""
@@ -209,14 +239,18 @@ def _token(raw: bytes, start: int, bits: int, flags: int, scope: int, field: int
 
 
 def _pieces(raw: bytes, flags: int) -> list[tuple[bytes, int, bool]]:
-    """(piece, where it starts, whether of a path): of a path the last two components and the last one."""
+    """(piece, where it starts, whether of a path): of a path the last two components, these without the
+    suffix, and the last one."""
     if flags & NUMBER:
         return []
     if flags & PATH:
         tails = re.finditer(rb"(?<=/)(?=([^/]*/[^/]*)\Z)|(?<=/)(?=([^/]*)\Z)", raw)
-        return [(raw[tail.start() :], tail.start(), True) for tail in tails]
-    found = re.finditer(rb"(?:(?!%s).)+" % _JOINER, raw, re.DOTALL)
-    return [(m.group(), m.start(), False) for m in found if 2 <= len(m.group()) < len(raw)]
+        found = [(raw[tail.start() :], tail.start(), True) for tail in tails]
+        last = re.search(rb"(?:[^/]*/)?[^/]+(?=\.[^0-9./][^./]*\Z)", raw)
+        module = [(last.group(), last.start(), True)] if last and b"/" in last.group() else []
+        return [*found[:-1], *module, found[-1]]
+    words = re.finditer(rb"(?:(?!%s).)+" % _JOINER, raw, re.DOTALL)
+    return [(m.group(), m.start(), False) for m in words if 2 <= len(m.group()) < len(raw)]
 
 
 def written_date(text: bytes, start: int, end: int) -> tuple[bytes, int, int] | None:
@@ -248,7 +282,7 @@ def normal_form(raw: bytes, flags: int) -> bytes | None:
     form = raw.replace(b"\x01", b"").lower()
     if flags & NUMBER:
         form = form.replace(b",", b"")
-        form = form.rstrip(b"0").rstrip(b".") if b"." in form else form
+        form = form.rstrip(b"0").rstrip(b".") if b"." in form[1:] else form  # a file of the name .0 keeps it
     return form or None
 
 
@@ -262,7 +296,8 @@ def worth(raw: bytes) -> tuple[int, int]:
     minted = MINTED if digits >= 2 and letters + digits >= 6 else 0
     if re.search(rb"[/@_]", raw) or (b"." in raw and b"'" not in raw):
         of_words = digits == 0 and not re.search(rb"[/@.]", raw)
-        looks = WORDS if of_words else 0 if b"@" in raw else minted
+        plain = DOTTED if digits == 0 and b"@" not in raw else 0
+        looks = WORDS if of_words else plain or (0 if b"@" in raw else minted)
         return min(3000, (140 if of_words else 220) * len(raw)), PATH if b"/" in raw else looks
     if digits == 0:
         return _word_worth(raw, letters, capitals)

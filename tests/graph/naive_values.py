@@ -1,27 +1,29 @@
 """Value edges and resources of one transcript, by sets and dicts: the slow twin of the kernels behind graph.values.
 
 Written from docs/edges.md. Where that is silent the twin does what the kernels do, and says so: "as it is".
-kernels.match, derived, walk and resources are here; carriers in naive_story; words, scan and forms in naive_tokens.
+kernels.match, walk and resources are here; derived and written in naive_derived, carriers in naive_story, words, scan
+and forms in naive_tokens.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import log2
 
-from tests.graph.naive_story import Place, Story, compared
+from tests.graph.naive_derived import Edge, Totals, minted_ids, neighbours, shown_again, whole_results
+from tests.graph.naive_story import Place, Story, compared, hides
 from tests.graph.naive_tokens import Token
 from trajcredit.kernels.words import (
     ALPHA,
     COMMAND,
     DATE,
+    DOTTED,
     IDKEY,
     KEY,
-    MINTED,
     NUMBER,
     PART,
     PATH,
@@ -37,24 +39,11 @@ __all__ = ["Edge", "resources", "value_edges"]
 
 WINDOW = 24
 MOST_MATCHES = 8
-MOST_MINTED = 4
-MOST_SUMS = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A dependency; what it proves in hundredths of a bit, its first values as tokens of child and parent."""
-
-    child: int
-    parent: int
-    rule: str
-    bits: int
-    matches: tuple[tuple[Token, Token], ...]
-
-
-def value_edges(trajectory: Trajectory, failed: Sequence[bool]) -> tuple[list[Edge], int]:
+def value_edges(trajectory: Trajectory, failed: Sequence[bool], stores: Sequence[bool]) -> tuple[list[Edge], int]:
     """Value edges, ordered by child, and the uses of values that are too common to prove anything."""
-    story, totals = Story.of(trajectory, failed), Totals()
+    story, totals = Story.of(trajectory, failed, stores), Totals()
     edges: list[Edge] = []
     ignored = 0
     for i, span in enumerate(trajectory.spans):
@@ -73,6 +62,8 @@ def value_edges(trajectory: Trajectory, failed: Sequence[bool]) -> tuple[list[Ed
             story.says(i)
         else:
             story.shows(i)
+            if span.result_of is not None:
+                edges += shown_again(story, i)
             if span.result_of is not None and not failed[i]:
                 edges += minted_ids(story, i)
                 totals.add(story, i)
@@ -95,7 +86,7 @@ class Use:
 def values_of(story: Story, child: int) -> tuple[list[Use], int]:
     """Distinct values of a child that have a source, and how many uses were too common to look for one.
 
-    A compound that has a source hides its pieces.
+    A compound that has a source hides its pieces, a path also where it is too common.
     """
     uses: dict[bytes, Use] = {}
     hidden, ignored = -1, 0
@@ -103,22 +94,24 @@ def values_of(story: Story, child: int) -> tuple[list[Use], int]:
         if token.flags & PART and token.start < hidden:
             continue
         if form in uses:
-            hidden = hidden if token.flags & PART else token.end
+            hidden = token.end if hides(token) else hidden
             continue
-        if len(story.values[form].carriers) > story.common:
+        often = len(story.values[form].carriers) > story.common
+        if often and story.kind(story.values[form].carriers[0]) != "user":
             ignored += token.bits >= 1200 and not token.flags & (PART | KEY)
+            hidden = token.end if token.flags & PATH else hidden
             continue
         bits = _bits(story, child, at, form)
         sources = story.sources(child, token, form) if bits > 0 else []
-        if sources:
+        if sources and not (often and story.kind(sources[0]) != "user"):
             if token.flags & PLAIN and token.flags & WHOLE and any(story.at(s).flags & WHOLE for s in sources):
                 bits = max(bits, min(2400, 220 * len(token.raw)))
             if token.flags & (ALPHA | WORDS) and story.kind(sources[0]) != "user":
                 bits = int(100 * (bits / 100 - 2 * log2(len(story.values[form].carriers))))
             if bits <= 0:
                 continue
-            uses[form] = Use(token, at, bits, sources)
-            hidden = hidden if token.flags & PART else token.end
+            uses[form] = Use(token, at, bits, sources[:1] if often else sources)
+            hidden = token.end if hides(token) else hidden
     return list(uses.values()), ignored
 
 
@@ -145,15 +138,18 @@ def _starts_name(text: list[Token], at: int) -> bool:
 
 
 def shared_values(story: Story, child: int, uses: list[Use]) -> list[Edge]:
-    """An edge from every source that explains enough of a child, or only echoes what the user said."""
+    """An edge from every source that explains enough of a child, or only echoes what the user said.
+
+    A result that shows words alone must tell a sixth of what the best source does.
+    """
     explains: Counter[int] = Counter()
     for use in uses:
         explains.update({place.span: use.bits for place in use.sources})
     uses = [use for use in uses if _is_clear(story, child, use, explains, uses)]
     chosen = [_choice(story, child, use, explains) for use in uses]
-    edges: list[Edge] = []
+    found: list[tuple[int, int, int, bool, tuple[tuple[Token, Token], ...]]] = []
     for parent in explains:
-        told, echoed = 0, 0
+        told, echoed, firm = 0, 0, story.spans[parent].kind == "user"
         matches: list[tuple[Token, Token]] = []
         for use, source in zip(uses, chosen, strict=True):
             for place in use.sources:
@@ -162,7 +158,14 @@ def shared_values(story: Story, child: int, uses: list[Use]) -> list[Edge]:
                 told += use.bits if is_source else 0
                 echoed += use.bits if is_echo else 0
                 matches += [(use.token, story.at(place))] if is_source or is_echo else []
-        evidence = tuple(matches[:MOST_MATCHES])
+                guessed = use.token.flags & (ALPHA | WORDS | DOTTED) and not use.token.flags & PATH
+                firm |= (is_source or is_echo) and not guessed
+        found.append((parent, told, echoed, firm, tuple(matches[:MOST_MATCHES])))
+    most = max((told for _, told, *_ in found), default=0)
+    edges: list[Edge] = []
+    for parent, told, echoed, firm, evidence in found:
+        if not firm and 6 * (told + echoed) < most:
+            continue
         if told / 100 >= story.floor:
             edges.append(Edge(child, parent, "value", told, evidence))
         elif echoed and (told + echoed) / 100 >= story.floor:
@@ -241,139 +244,18 @@ def _is_echo(story: Story, use: Use, place: Place) -> bool:
     return story.kind(use.sources[0]) == "user" and not use.token.flags & DATE and place in results[:1]
 
 
-# ---------------------------------------------------------------- derived values
-
-
-def neighbours(story: Story, child: int) -> list[Edge]:
-    """Numbers of a call that nobody had, where one more (else one less) was shown, latest.
-
-    As it is: pieces of compounds and JSON keys are numbers too.
-    """
-    edges = []
-    for _, token, form in compared(story.tokens[child]):
-        digits = token.raw.replace(b",", b"")
-        is_whole = token.flags & NUMBER and 3 <= len(token.raw) <= 15 and re.fullmatch(rb"[0-9]+", digits)
-        if not is_whole or story.values[form].origin or int(digits) < 100:
-            continue
-        for other in (int(digits) + 1, int(digits) - 1):
-            value = story.values.get(b"%d" % other)
-            if other < 100 or value is None or value.origin != "shown":
-                continue
-            place = value.carriers[-1]
-            if story.kind(place) != "tool_result" or story.spans[place.span].turn < story.spans[child].turn:
-                edges.append(Edge(child, place.span, "neighbour", 0, ((token, story.at(place)),)))
-                break
-    return edges
-
-
-def whole_results(story: Story, child: int) -> list[Edge]:
-    """Numbers of a message that were, in the same user turn, all that an observation said; each is repeated once.
-
-    As it is: a user turn passes for a result, a piece of a compound for a number.
-    """
-    edges = []
-    for _, token, form in compared(story.tokens[child]):
-        value, parent = story.values[form], story.values[form].alone
-        if not token.flags & NUMBER or len(token.raw) < 2 or parent is None:
-            continue
-        if story.rounds(parent) == story.rounds(child) and story.spans[parent].turn < story.spans[child].turn:
-            edges.append(Edge(child, parent, "whole_result", 0, ((token, story.tokens[parent][0]),)))
-            value.alone = None
-    return edges
-
-
-def minted_ids(story: Story, result: int) -> list[Edge]:
-    """Calls whose results first showed the ids that this result shows, unasked -> the call of this result.
-
-    As it is: an earlier result counts again where another one's id stands between two of its ids.
-    """
-    edges: list[Edge] = []
-    call, latest, asked = story.spans[result].result_of, None, story.asked(result)
-    assert call is not None
-    for _, token, form in compared(story.tokens[result]):
-        value = story.values[form]
-        if not token.flags & MINTED or token.flags & PART or form in asked or value.origin != "shown":
-            continue
-        first = value.carriers[0]
-        parent = story.spans[first.span].result_of
-        if first.span in (latest, result) or parent is None or story.failed[first.span]:
-            continue
-        if story.spans[parent].turn < story.spans[call].turn and len(edges) < MOST_MINTED:
-            edges.append(Edge(call, parent, "minted_id", 0, ((token, story.at(first)),)))
-            latest = first.span
-    return edges
-
-
-@dataclass(slots=True)
-class Totals:
-    """Sums of every field over the results of every tool so far, exactly."""
-
-    sums: dict[tuple[str | None, bytes | None], Fraction] = field(default_factory=dict)
-    seen_in: dict[tuple[str | None, bytes | None], set[int]] = field(default_factory=dict)
-    results: Counter[str | None] = field(default_factory=Counter)
-    edges: int = 0
-
-    def add(self, story: Story, result: int) -> None:
-        """Add the numbers of a result; fields beyond the first 64 are not kept."""
-        tool = story.tool(result)
-        self.results[tool] += 1
-        for token, name in _fields(story.tokens[result]):
-            if (tool, name) in self.sums or len(self.sums) < MOST_SUMS:
-                self.sums[tool, name] = self.sums.get((tool, name), Fraction(0)) + _number(token)
-                self.seen_in.setdefault((tool, name), set()).add(result)
-
-    def stated_by(self, story: Story, child: int) -> list[Edge]:
-        """Numbers of a child that nobody had and that sum one field over all results of a tool: an edge to each.
-
-        At most four edges a span of the transcript. As it is: the sum is exact to nine digits; a result that answers no
-        call has an edge, though it is not in the sum.
-        """
-        edges: list[Edge] = []
-        numbers = [
-            token
-            for _, token, form in compared(story.tokens[child])
-            if token.flags & NUMBER and len(token.raw) >= 2 and not story.values[form].origin
-        ]
-        for token in numbers[:MOST_SUMS]:
-            for (tool, name), total in self.sums.items():
-                everywhere = len(self.seen_in[tool, name]) == self.results[tool] >= 2
-                exact = abs(total - _number(token)) <= Fraction(1, 10**9) * _number(token)
-                if everywhere and exact and self.edges <= 3 * child:
-                    found = list(_summands(story, child, token, tool, name))
-                    edges += found
-                    self.edges += len(found)
-        return edges
-
-
-def _summands(story: Story, child: int, token: Token, tool: str | None, name: bytes | None) -> Iterator[Edge]:
-    for parent in range(child):
-        if story.spans[parent].kind == "tool_result" and not story.failed[parent] and story.tool(parent) == tool:
-            here = [summand for summand, field_ in _fields(story.tokens[parent]) if field_ == name]
-            if here:
-                yield Edge(child, parent, "field_sum", 0, ((token, here[0]),))
-
-
-def _fields(text: list[Token]) -> list[tuple[Token, bytes | None]]:
-    """Numbers that are whole values, and the normal form of their key."""
-    numbers = [token for token in text if token.flags & NUMBER and token.flags & WHOLE]
-    return [(token, None if token.field is None else text[token.field].form) for token in numbers]
-
-
-def _number(token: Token) -> Fraction:
-    return Fraction(re.sub(rb"[^0-9.]", b"", token.raw).decode())
-
-
 # ---------------------------------------------------------------- resources
 
 WHOLE_BITS = 1400
 MOST_RESOURCES = 32
 
 
-def resources(text: list[Token]) -> list[tuple[Token, int]]:
-    """What the arguments of a call name: 1 as a whole argument, 2 as the end of a path that is one, 0 otherwise."""
-    named = [token for _, token, _ in compared(text) if _is_argument(token) or _is_file(token)]
+def resources(text: list[Token]) -> list[tuple[Token, int, bool]]:
+    """What the arguments of a call name: 1 as a whole argument, 2 as the end of a path that is one, 0 otherwise; and
+    whether it looks like a file."""
+    named = [token for _, token, _ in compared(text) if _is_argument(token) or (_is_file(token) and _is_command(token))]
     paths = [(token.start, token.end) for token in named if _is_argument(token)]
-    return [(token, _how(token, paths)) for token in named[:MOST_RESOURCES]]
+    return [(token, _how(token, paths), _is_file(token)) for token in named[:MOST_RESOURCES]]
 
 
 def _how(token: Token, arguments: list[tuple[int, int]]) -> int:
@@ -389,8 +271,13 @@ def _is_argument(token: Token) -> bool:
     return token.bits >= WHOLE_BITS or (token.flags & NUMBER != 0 and token.flags & IDKEY != 0)
 
 
+def _is_command(token: Token) -> bool:
+    """Whether it stands in the first line of a value."""
+    return token.flags & COMMAND != 0
+
+
 def _is_file(token: Token) -> bool:
-    """In the first line of a value: a path or its base name, or a name with a suffix that is no number."""
-    if not token.flags & COMMAND or token.flags & (KEY | NUMBER | DATE):
+    """A path or its base name, or a name with a suffix that is no number."""
+    if token.flags & (KEY | NUMBER | DATE):
         return False
     return token.flags & PATH != 0 or re.search(rb"\.[^0-9]", token.raw) is not None

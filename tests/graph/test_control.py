@@ -25,7 +25,7 @@ def test_an_answer_rests_on_the_question():
 
 def test_a_retry_follows_the_failure_of_the_same_call():
     graph = graph_of(user("go"), call("look", id="GH-61220"), failure(), call("look", id="GH-61220"), result("fine"))
-    assert edge(graph, 2, 3)[:2] == ("retry", 0.9)
+    assert edge(graph, 2, 3)[:2] == ("retry", 0.95)
 
 
 def test_another_use_of_a_tool_that_failed_is_no_retry():
@@ -43,7 +43,7 @@ def test_what_follows_a_failure_for_no_other_reason_reacts_to_it():
     graph = graph_of(
         user("go"), call("look", id="GH-61220"), failure(), say("I cannot do that."), user("why"), say("so")
     )
-    assert edge(graph, 2, 3)[:2] == ("reaction", 0.9)
+    assert edge(graph, 2, 3)[:2] == ("reaction", 0.95)
 
 
 def test_a_last_call_that_says_the_work_is_done_reports_the_effects():
@@ -90,13 +90,13 @@ def test_with_several_user_turns_a_message_reports_what_it_names():
 
 def test_the_last_request_leads_to_the_final_answer():
     graph = graph_of(user("go"), say("Yes."), user("more"), say("No."))
-    assert edge(graph, 2, 3)[:2] == ("request", 0.95)
+    assert edge(graph, 2, 3)[:2] == ("request", 0.9)
 
 
 def test_an_orphan_result_hangs_on_the_summary_before_it():
     spans = [Span("user", -1, "summary of what was"), Span("tool_result", -1, "page 3"), Span("assistant", 0, "ok")]
     graph = build_graphs([Trajectory(id="t", spans=spans)])[0]
-    assert edge(graph, 0, 1)[:2] == ("compaction", 0.5)
+    assert edge(graph, 0, 1)[:2] == ("compaction", 0.85)
 
 
 def test_an_action_without_a_reason_gets_a_light_context_edge():

@@ -121,8 +121,9 @@ def test_normal_form(text, form):
     assert form in [token[1] for token in tokens_of(text)]
 
 
-def test_the_pieces_of_a_path_are_its_tail_and_its_name():
-    assert [t[0] for t in tokens_of("src/app/core/main.py")] == ["src/app/core/main.py", "core/main.py", "main.py"]
+def test_the_pieces_of_a_path_are_its_tail_with_and_without_its_suffix_and_its_name():
+    found = [t[0] for t in tokens_of("src/app/core/main.py")]
+    assert found == ["src/app/core/main.py", "core/main.py", "core/main", "main.py"]
 
 
 def test_json_tells_keys_from_values():

@@ -18,8 +18,9 @@ from tests.graph.naive_tokens import Token
 from tests.graph.talk import Line, call, failure, result, say, talk, think, tool, user
 from tests.graph.test_graph import transcripts
 from trajcredit.formats import read
+from trajcredit.graph.calls import read_calls
 from trajcredit.graph.failures import failed
-from trajcredit.graph.text import collect, fold
+from trajcredit.graph.text import collect, fold, told
 from trajcredit.graph.values import RULE_NAMES, Values, find_values
 from trajcredit.kernels import forms, match, scan
 from trajcredit.model import ACTION_KINDS, Trajectory, body
@@ -45,7 +46,7 @@ def kernel_tokens(text: str) -> list[Token]:
     rows = np.empty((len(data) + 2, scan.COLUMNS), np.int32)
     n = scan.scan(buffer.data, buffer.offsets, rows, offsets)
     slots, table = np.zeros(1 << (2 * n + 2).bit_length(), np.int32), np.zeros((n + 1, 3), np.int64)
-    arena = np.empty(3 * len(data) + 16, np.uint8)
+    arena = np.empty(4 * len(data) + 16, np.uint8)
     assert forms.intern(buffer.data, rows, n, slots, table, arena) >= 0
     known = [bytes(arena[at : at + size]) for _, at, size in table.tolist()]
     return [
@@ -58,8 +59,15 @@ def fails(trajectory: Trajectory) -> list[bool]:
     return [span.kind == "tool_result" and failed(span) for span in trajectory.spans]
 
 
+def stores(trajectory: Trajectory) -> list[bool]:
+    """Which calls store what their arguments say."""
+    storing = {call.span for call in read_calls(trajectory, 0, fails(trajectory), {}).calls if call.stores}
+    return [i in storing for i in range(len(trajectory.spans))]
+
+
 def find(*trajectories: Trajectory) -> Values:
-    return find_values(trajectories, np.array([fail for t in trajectories for fail in fails(t)], dtype=bool))
+    failed_ = np.array([fail for t in trajectories for fail in fails(t)], dtype=bool)
+    return find_values(trajectories, failed_, np.array([s for t in trajectories for s in stores(t)], dtype=bool))
 
 
 def place(values: Values, token: int) -> tuple[bytes, int]:
@@ -82,14 +90,14 @@ def kernel_edges(values: Values) -> list[list[Said]]:
     return out
 
 
-def kernel_resources(values: Values) -> list[list[tuple[bytes, int, int]]]:
-    """What each span names, and how."""
-    named = [(*place(values, token), how) for token, how in values.named.tolist()]
+def kernel_resources(values: Values) -> list[list[tuple[bytes, int, int, bool]]]:
+    """What each span names, how, and whether it looks like a file."""
+    named = [(*place(values, token), how, file != 0) for token, how, file in values.named.tolist()]
     return [named[a:b] for a, b in pairwise(values.resource_offsets.tolist())]
 
 
 def twin_edges(trajectory: Trajectory) -> tuple[list[Said], int]:
-    edges, ignored = naive_values.value_edges(trajectory, fails(trajectory))
+    edges, ignored = naive_values.value_edges(trajectory, fails(trajectory), stores(trajectory))
     said = [
         (e.child, e.parent, e.rule, e.bits, tuple((a.raw, a.start, b.raw, b.start) for a, b in e.matches))
         for e in edges
@@ -97,10 +105,10 @@ def twin_edges(trajectory: Trajectory) -> tuple[list[Said], int]:
     return sorted(said), ignored
 
 
-def twin_resources(trajectory: Trajectory) -> list[list[tuple[bytes, int, int]]]:
-    texts = [fold(body(span))[0] if span.kind == "tool_call" else b"" for span in trajectory.spans]
+def twin_resources(trajectory: Trajectory) -> list[list[tuple[bytes, int, int, bool]]]:
+    texts = [fold(told(span))[0] if span.kind == "tool_call" else b"" for span in trajectory.spans]
     named = [naive_values.resources(naive_tokens.tokens(text)) for text in texts]
-    return [[(token.raw, token.start, how) for token, how in names] for names in named]
+    return [[(token.raw, token.start, how, file) for token, how, file in names] for names in named]
 
 
 def assert_twins_agree(trajectories: Sequence[Trajectory]) -> None:
@@ -120,6 +128,9 @@ ALPHABETS = (
     '"\\nrt{}:,a1 ',
     "\x01aéÉẞİA1_ /",
     "&cd x/.\n",
+    "<parameter=>/ab1.:\n",
+    "a/b.c:12 ",
+    "a/.-1b ",
 )
 PIECES = (
     *'"\\{}[]:, \n.-/_@+#=`\'&0a7BTé', '\\"', "\\n", "\\t", "\\\\", '{"', '": ', '"}', "&&", "cd ", "'s", "..", "\x01",
@@ -133,8 +144,9 @@ PROSE = st.one_of(
     st.text(max_size=30),
 )
 TEXTS = st.one_of(
-    PROSE, PROSE.map('{{"{}}}'.format), PROSE.map("[{}]".format), PROSE.map('{{"k": "{}", "id": 7}}'.format)
-)
+    PROSE, PROSE.map('{{"{}}}'.format), PROSE.map("[{}]".format), PROSE.map('{{"k": "{}", "id": 7}}'.format),
+    PROSE.map("<parameter=k>{}</parameter>".format), PROSE.map("<parameter=ref>\n{}\n<parameter=x>y".format)
+)  # fmt: skip
 
 NASTY = [
     pytest.param("", id="nothing"),
@@ -159,6 +171,11 @@ NASTY = [
     pytest.param("'a1b2' \"c3d4\\\" `e5f6` k=g7h8 k: i9j0 k:  k1l2 'm3n4", id="shown and not shown"),
     pytest.param("Église", id="alone, with a capital outside ASCII"),
     pytest.param("48,213.50\n", id="a number alone"),
+    pytest.param("<parameter=id>\nQX-77\n</parameter>\n<parameter=cmd>cd x && cat a.py\nb.py", id="tags"),
+    pytest.param("<parameter=a><parameter=>x</parameter> y <parameter=b", id="tags that never close"),
+    pytest.param("a/b.py:12:x c.ex:3, d.js:4.5 e.py:6x f.g:7/h 1.5:30 i.j/k:8 l.m-n:9", id="lines of files"),
+    pytest.param("/h/.git/-a/b.c /.x a/. b/.. c/-/d e/.f:12 g/.h.i:3 1/.2 ./.y z/.-w", id="components that are hidden"),
+    pytest.param("x/lib/auth.ts lib/auth a/.env b/c. A/.0 A/.50 src/v1.2 /u/w.tar.gz", id="paths without their suffix"),
 ]  # fmt: skip
 
 
@@ -207,7 +224,7 @@ def conversations(draw, most: int = 14) -> Trajectory:
     for k in range(draw(st.integers(3, most))):
         kind = draw(st.sampled_from(("user", "system", "say", "think", "call", "call", "result", "result", "failure")))
         if kind == "call":
-            lines.append(call(draw(st.sampled_from(("fetch", "look"))), k=k, **draw(OBJECTS)))
+            lines.append(call(draw(st.sampled_from(("fetch", "look", "write", "write"))), k=k, **draw(OBJECTS)))
         elif kind in ("say", "think"):
             lines.append((say if kind == "say" else think)(f"{draw(REPLIES)} {'.' * k}"))
         elif kind == "system":
@@ -268,7 +285,13 @@ def pages(*shown: str) -> list[Line]:
     return [line for k, text in enumerate(shown) for line in (call("fetch", page=k), result(text))]
 
 
+def writes(many: int) -> list[Line]:
+    return [line for k in range(many) for line in (call("write", a=f"QX-774{k}Z KX-11{k // 2}0A"), result("ok"))]
+
+
 FIELDS = [json.dumps({f"f{k}x": number + 1000 * k for k in range(70)}) for number in (3111, 4222)]
+HUNDRED = " ".join(f"QX-{k}Z1" for k in range(100, 200))
+TEN, ENDS = " ".join(f"QX-774{k}Z KX-11{k}0A" for k in range(10)), "a_one.py app/a_one app/a_one.py x/app/a_one.py"
 NASTY_TALKS = [
     pytest.param([*pages("8, 100, 99"), call("undo", a="007", b="099", c=101)], id="neighbours below a hundred"),
     pytest.param([*pages("9" * 14 + "8"), call("undo", a="9" * 15, b="1" + "0" * 15)], id="neighbours of many digits"),
@@ -283,6 +306,10 @@ NASTY_TALKS = [
     pytest.param([*pages('{"n": 311}', '{"n": 412}'), say(" ".join(map(str, range(659, 724))))], id="the 65th number"),
     pytest.param([*pages('{"n": 311}', '{"n": 412}'), say("723 " * 20), say("723")], id="a sum stated 20 times"),
     pytest.param([*pages('{"n": 3111}', '{"n": 4000000}'), say("4003112 or 4003111")], id="a sum that is one off"),
+    pytest.param([*(call("write", a=f"QX-774{k}Z") for k in range(3)), *pages("QX-7741Z")], id="stored in one turn"),
+    pytest.param([*writes(10), *pages(TEN)], id="ten who stored what is shown"),
+    pytest.param([call("write", a=HUNDRED), result("ok"), *pages(HUNDRED)], id="a hundred of the agent's own values"),
+    pytest.param([call("write", p="src/app/a_one.py"), result("ok"), *pages(ENDS)], id="ends of the agent's own path"),
     pytest.param([call("run", cmd=" ".join(f"f{k}.py" for k in range(40)), id="AB11CD")], id="more than 32 files"),
 ]
 

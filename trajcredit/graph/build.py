@@ -11,13 +11,14 @@ from itertools import chain
 import numpy as np
 
 from trajcredit.arrays import BOOL, offsets_of
-from trajcredit.graph.calls import CallLog, read_calls
+from trajcredit.graph.calls import Call, CallLog, Resource, read_calls
 from trajcredit.graph.control import context_edges, control_edges, turn_edges
 from trajcredit.graph.edges import EdgeList
 from trajcredit.graph.evidence import EDGE_KINDS, RULES
 from trajcredit.graph.failures import failed
 from trajcredit.graph.spangraph import SpanGraph
 from trajcredit.graph.state import state_edges
+from trajcredit.graph.text import is_withheld
 from trajcredit.graph.value_edges import found_edges, value_edges
 from trajcredit.graph.values import Values, find_values
 from trajcredit.model import Note, Trajectory, check
@@ -69,20 +70,37 @@ def _chunks(trajectories: Sequence[Trajectory]) -> Iterator[list[Trajectory]]:
 
 def _build(trajectories: list[Trajectory], writes: Mapping[str, bool]) -> list[SpanGraph]:
     fails = [s.kind == "tool_result" and failed(s) for t in trajectories for s in t.spans]
-    values = find_values(trajectories, np.array(fails, dtype=bool))
-    offsets, named, found = values.span_offsets.tolist(), values.resources(), found_edges(values)
+    offsets = offsets_of(len(t.spans) for t in trajectories).tolist()
+    logs = [read_calls(t, first, fails, writes) for t, first in zip(trajectories, offsets, strict=False)]
+    values = find_values(trajectories, np.array(fails, dtype=bool), _stores(logs, offsets))
+    named, found = values.resources(), found_edges(values)
     built: list[tuple[CallLog, EdgeList]] = []
-    for t, (trajectory, first) in enumerate(zip(trajectories, offsets, strict=False)):
-        log = read_calls(trajectory, first, named, fails, writes)
+    for t, (log, first) in enumerate(zip(logs, offsets, strict=False)):
+        trajectory = log.trajectory
+        for call in log.calls:
+            call.names = [name for name in named.get(first + call.span, ()) if not _is_command(call, name, values)]
         edges = EdgeList()
         _logged_edges(trajectory, edges)
         turn_edges(log, edges)
         value_edges(log, first, found[t], values, edges)
-        state_edges(log, edges)
+        state_edges(log, edges, partial(values.forms_of, first), values.text_at)
         control_edges(log, edges, partial(values.forms_of, first))
         context_edges(log, edges)
         built.append((log, edges))
     return _assemble(built, values, fails)
+
+
+def _is_command(call: Call, name: Resource, values: Values) -> bool:
+    """Whether what a call names is the one word of its command, which says what it does: str_replace."""
+    return name.whole and call.word != "" and values.text_at(name.token).lower() == call.word
+
+
+def _stores(logs: list[CallLog], offsets: list[int]) -> BOOL:
+    """bool[S]: calls that store what their arguments say."""
+    stores = np.zeros(offsets[-1], dtype=bool)
+    for log, first in zip(logs, offsets, strict=False):
+        stores[[first + call.span for call in log.calls if call.stores]] = True
+    return stores
 
 
 def _logged_edges(trajectory: Trajectory, edges: EdgeList) -> None:
@@ -144,17 +162,23 @@ def _assemble(built: list[tuple[CallLog, EdgeList]], values: Values, fails: list
                 is_write=is_write[first:last],
                 write_basis=tuple(basis[first:last]),
                 is_error=is_error[first:last],
-                notes=_notes(int(values.ignored[t])),
+                notes=_notes(int(values.ignored[t]), log.trajectory),
             )
         )
     return graphs
 
 
-def _notes(ignored: int) -> tuple[Note, ...]:
-    if not ignored:
-        return ()
-    uses = "1 use" if ignored == 1 else f"{ignored:,} uses"
-    return (Note("common-values", f"{uses} of values that most observations hold: too common to prove anything"),)
+def _notes(ignored: int, trajectory: Trajectory) -> tuple[Note, ...]:
+    found = []
+    if ignored:
+        uses = "1 use" if ignored == 1 else f"{ignored:,} uses"
+        text = f"{uses} of values that most observations hold: too common to prove anything"
+        found.append(Note("common-values", text))
+    withheld = sum(is_withheld(span) for span in trajectory.spans)
+    if withheld:
+        spans = "1 span is" if withheld == 1 else f"{withheld:,} spans are"
+        found.append(Note("withheld", f"{spans} withheld in the log: nothing was looked for there"))
+    return tuple(found)
 
 
 def _effects(logs: Iterable[CallLog], fails: list[bool]) -> tuple[BOOL, list[str], BOOL]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from trajcredit.graph.effects import Act, acknowledges, act_of, of_session, reports_tests
+from trajcredit.graph.effects import RUNS, Act, acknowledges, act_of, act_of_function, of_session, reports_tests
 from trajcredit.graph.variables import Variables, variables_of
 from trajcredit.model import Span, Tool, Trajectory, body
 
@@ -14,6 +15,9 @@ __all__ = ["Call", "CallLog", "Resource", "read_calls"]
 
 COMMAND_KEYS = ("command", "cmd", "args", "script", "code", "input")
 CODE_KEYS = ("code", "script", "source", "python", "program")
+
+
+_WORD = re.compile(r"[A-Za-z_]{1,48}")
 
 
 class Resource(NamedTuple):
@@ -25,6 +29,8 @@ class Resource(NamedTuple):
     """It is a whole argument."""
     argument: bool
     """It is one, or the end of a path that is one."""
+    file: bool
+    """It looks like the name of a file."""
 
 
 @dataclass(slots=True)
@@ -38,8 +44,8 @@ class Call:
     tool: str
     act: Act
     names: list[Resource]
-    length: int
-    """Characters of its arguments."""
+    said: str
+    """Its arguments as logged."""
     result: int | None = None
     failed: bool = False
     consumed: bool = False
@@ -47,10 +53,31 @@ class Call:
 
     from_user: bool = False
     """A whole argument names what a user turn gave."""
-    commands: bool = False
-    """One of its arguments is a command line."""
+    command: str = ""
+    """The argument that is a command line, where one is."""
     code: Variables | None = None
     """The variables of its code, where it runs Python."""
+
+    @property
+    def commands(self) -> bool:
+        """One of its arguments is a command line."""
+        return self.command != ""
+
+    @property
+    def word(self) -> str:
+        """Its command in lower case, where that is one word."""
+        line = self.command.strip()
+        return line.lower() if _WORD.fullmatch(line) else ""
+
+    @property
+    def stores(self) -> bool:
+        """It stored what its arguments say: it changed something, and not by running."""
+        return self.is_effect and self.code is None and self.act.verb not in RUNS
+
+    @property
+    def length(self) -> int:
+        """Characters of its arguments."""
+        return len(self.said)
 
     @property
     def is_effect(self) -> bool:
@@ -72,17 +99,11 @@ class CallLog:
     """User turn -> the assistant text before it, where that asks a question."""
 
 
-def read_calls(
-    trajectory: Trajectory,
-    first: int,
-    named: Mapping[int, list[Resource]],
-    failed: Sequence[bool],
-    writes: Mapping[str, bool],
-) -> CallLog:
-    """The calls of a trajectory whose spans start at `first`.
+def read_calls(trajectory: Trajectory, first: int, failed: Sequence[bool], writes: Mapping[str, bool]) -> CallLog:
+    """The calls of a trajectory whose spans start at `first`; what they name comes later (`Call.names`).
 
-    `named`: resources by span, `failed`: which results report a failure, both counted through all trajectories;
-    `writes`: what the project's settings say of tools.
+    `failed`: which results report a failure, counted through all trajectories; `writes`: what the project's settings
+    say of tools.
     """
     tools = {tool.name: tool for tool in trajectory.tools}
     out = CallLog(trajectory, [])
@@ -101,8 +122,11 @@ def read_calls(
             command = _command(span)
             act = act_of(name, tools.get(name), command, writes)
             known = act or Act("unknown", "", "")
-            call = Call(i, span.turn, rounds, name, known, named.get(first + i, []), len(body(span)))
-            call.code, call.commands = variables_of(_code(span)), command != ""
+            call = Call(i, span.turn, rounds, name, known, [], body(span))
+            call.code, call.command = variables_of(_code(span)), command
+            runs = act is None or (known.verb in RUNS and known.basis not in ("declared", "settings"))
+            if runs and call.code is not None and call.code.calls:
+                call.act = act_of_function(call.code.calls) or known
             out.calls.append(call)
             out.by_span[i] = call
         elif span.kind == "tool_result" and span.result_of is not None:

@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 
 from trajcredit.graph.calls import Call, CallLog
 from trajcredit.graph.edges import EdgeList
-from trajcredit.graph.effects import FINISHES
+from trajcredit.graph.effects import FINISHES, RUNS, THINKS
+from trajcredit.graph.evidence import RULE_CODES
 from trajcredit.model import ACTION_KINDS, Span
 
 __all__ = ["context_edges", "control_edges", "turn_edges"]
 
+ALIKE = 0.3
+"""Share of its values that a retry has in common with what failed."""
 MOST_THOUGHTS = 4
 """Reasoning blocks of one turn that lead to every later span of it."""
 MOST_CLOSING = 16
@@ -20,6 +23,13 @@ _BAD = re.compile(
     r"\b(?!0\b)\d+ (?:tests? )?(?:failed|failures?|errors?)\b"
     r"|\b(?-i:FAIL(?:ED)?)\b|\bmismatch|\bviolation|\bnot (?:ok|valid|passing)\b",
     re.IGNORECASE,
+)
+
+
+_FOUND_NOTHING = re.compile(
+    r"""\W*(?:no|0)\ (?:matche?s?|files?|results?|items?|records?|entries|rows|hits)
+    (?:\ (?:were|was))?(?:\ found)?\b.{0,100}|\W*""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
 
 
@@ -74,10 +84,13 @@ def _told_before(earlier: Call, call: Call) -> bool:
 def _alike(failure: Call, call: Call, forms_of: Callable[[int], Iterable[int]]) -> bool:
     if {name.form for name in failure.names} & {name.form for name in call.names}:
         return True
-    if failure.act.in_command and failure.act.does == "effect" and failure.act.verb == call.act.verb:
+    act = failure.act
+    if act.in_command and act.does == "effect" and act.verb == call.act.verb and act.verb not in RUNS:
         return True  # git push, then git push --set-upstream
+    if call.commands and failure.names and call.names:
+        return False  # two command lines share words, these two are about different files
     before, now = set(forms_of(failure.span)), set(forms_of(call.span))
-    return len(before & now) >= 0.3 * max(1, len(before | now))
+    return len(before & now) >= ALIKE * max(1, len(before | now))
 
 
 def _closing(log: CallLog, edges: EdgeList, forms_of: Callable[[int], Iterable[int]]) -> None:
@@ -159,17 +172,29 @@ def _request(spans: list[Span], edges: EdgeList) -> None:
 
 
 def context_edges(log: CallLog, edges: EdgeList) -> None:
-    """A light edge from the last observation to every action that nothing else explains."""
+    """From a failure to the actions of the next turn (through its reasoning, where there is any); and a light edge from
+    the last observation to every action that nothing else explains."""
     explained = {child for child, _ in edges.found}
+    led = {child for (child, _), (_, rule) in edges.found.items() if rule == RULE_CODES["reasoning"]}
     seen = last = -1
     turn = -2
     for i, span in enumerate(log.trajectory.spans):
         if span.turn != turn:
             seen, turn = last, span.turn
         if span.kind in ACTION_KINDS:
-            if i not in explained and seen >= 0:
-                answered = log.by_span.get(seen)
-                rule = "context" if answered is None or not answered.failed else "reaction"
-                edges.add(seen, i, rule)
+            answered = log.by_span.get(seen)
+            if answered is not None and answered.failed:
+                if i not in led:
+                    edges.add(seen, i, "reaction")
+            elif i not in explained and seen >= 0:
+                edges.add(seen, i, _fallback(log, answered, seen, i))
         elif span.kind in ("user", "tool_result"):
             last = i
+
+
+def _fallback(log: CallLog, answered: Call | None, seen: int, i: int) -> str:
+    """Why an action may follow the last observation, a result of `answered` or a user turn; nothing else tells."""
+    if i in log.by_span and log.by_span[i].act.verb in THINKS:
+        return "thought"
+    looked = answered is not None and answered.act.does == "read" and answered.act.verb not in THINKS
+    return "in_vain" if looked and _FOUND_NOTHING.fullmatch(log.trajectory.spans[seen].text[:200]) else "context"

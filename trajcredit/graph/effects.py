@@ -17,13 +17,17 @@ __all__ = [
     "BUILDS",
     "CHANGES",
     "FINISHES",
+    "INSTALLS",
     "OVERWRITES",
     "PUBLISHES",
+    "REVIEWS",
     "RUNS",
     "STORES",
+    "THINKS",
     "Act",
     "acknowledges",
     "act_of",
+    "act_of_function",
     "first_word",
     "of_session",
     "reports_tests",
@@ -71,7 +75,12 @@ CHANGES = frozenset(
     save tee touch truncate undo unlink update write""".split()
 )
 """Of a command line that names a file these change the file; a run of it, or a commit, does not."""
+INSTALLS = frozenset("install uninstall upgrade".split())
 PUBLISHES = frozenset("commit submit push publish deploy".split())
+REVIEWS = frozenset("diff status".split())
+"""A command line of these that names nothing shows what has changed."""
+THINKS = frozenset("think reflect".split())
+"""A call of these only says what the agent thinks of what came last."""
 FINISHES = frozenset("finish done complete end".split())
 """A last call of these says that the work is done, as a final message does."""
 NOUNS_TOO = frozenset("archive email file label mail order page record report tag ticket comment import log".split())
@@ -130,6 +139,14 @@ def act_of(name: str, tool: Tool | None, command: str, writes: Mapping[str, bool
 
 
 @lru_cache(maxsize=4096)
+def act_of_function(name: str) -> Act | None:
+    """What code does that is one call of a function of this name: open_file(...); None where the name does not tell."""
+    words = tuple(w.lower() for w in _WORDS.findall(name))
+    does = _class_of(words)
+    return None if does is None else Act(does, words[0], "code")
+
+
+@lru_cache(maxsize=4096)
 def of_session(description: str) -> bool:
     """Whether a description speaks of what later calls run in: a session, defaults, what is active."""
     return any(word.lower() in SESSION_WORDS for word in _WORDS.findall(description[:200]))
@@ -173,7 +190,10 @@ def _by_words(name: str, description: str, command: str) -> Act | None:
     if plain is not None:
         return Act("effect", plain, "command", True)
     for k, word in enumerate(command_words):
-        does = _class_of(command_words[k:])
+        runs = word in BUILDS or (
+            word in RUNS and len(command_words) == 1
+        )  # its name does not tell what a program does
+        does = _class_of(command_words[k:]) or ("read" if runs else None)
         if does is not None:
             return Act(does, word, "command", True)
     return None
@@ -229,10 +249,12 @@ def _class_of(words: tuple[str, ...]) -> str | None:
 
 
 def _command_words(command: str) -> tuple[str, ...]:
-    """The first words of a command line that can be verbs: after any "cd X &&", no options, paths or values."""
+    """The first words of a command line that can be verbs: after any "cd X &&", before any pipe, no options, paths or
+    values."""
     line = command.split("\n", 1)[0]
     if line.startswith("cd ") and "&&" in line:
         line = line.split("&&", 1)[1]
+    line = line.split(" | ", 1)[0]
     words: list[str] = []
     for part in line.split()[:6]:
         if part.startswith("-") or "/" in part or "=" in part:

@@ -15,7 +15,8 @@ EDGE_KINDS = ("call", "turn", "value", "state", "control", "context", "explicit"
 class Rule:
     """One reason to draw an edge. `why` is its sentence; {values} and {detail} are filled in per edge.
 
-    weight: the share of such edges that are right, fitted by bench/edges.py; of `value` it grows with the bits matched.
+    weight: the share of such edges that are right, fitted by bench/edges.py and rounded down to 0.05; of `value` it
+    grows with the bits matched.
     """
 
     name: str
@@ -33,26 +34,33 @@ RULES: tuple[Rule, ...] = (
     Rule("neighbour", "value", "uses {detail}, one away from the number seen here", 0.85),
     Rule("whole_result", "value", "repeats {values}, the whole of this result", 0.95),
     Rule("field_sum", "value", "states {detail}, and this is one of them", 0.9),
-    Rule("read_after_write", "state", "works on {detail}, last changed here", 0.5),
-    Rule("write_after_read", "state", "changes {detail}, looked at here", 0.8),
-    Rule("minted_id", "state", "its result shows {detail}, an id made here", 0.85),
-    Rule("session", "state", "runs in the session set up here", 0.9),
+    Rule("read_after_write", "state", "works on {detail}, last changed here", 0.3),
+    Rule("write_after_read", "state", "changes {detail}, looked at here", 0.75),
+    Rule("minted_id", "state", "its result shows {detail}, an id made here", 0.65),
+    Rule("session", "state", "runs in the session set up here", 0.95),
     Rule("variable", "state", "reads the variable {detail}, set here", 0.95),
     Rule("check", "state", "checks the effect of this call", 0.95),
     Rule("run_output", "state", "stores what this code produced", 0.95),
-    Rule("build", "state", "works on what this call last changed", 0.5),
-    Rule("repair", "state", "succeeds where the same call had failed before this one", 0.5),
-    Rule("looked_up", "state", "acts on what the user named and this call looked up", 0.75),
+    Rule("build", "state", "works on what this call last changed", 0.8),
+    Rule("repair", "state", "succeeds where the same call had failed before this one", 0.85),
+    Rule("looked_up", "state", "acts on what the user named and this call looked up", 0.85),
     Rule("publish", "state", "publishes what this call changed", 0.85),
-    Rule("retry", "control", "tries again after this failure", 0.9),
+    Rule("retry", "control", "tries again after this failure", 0.95),
     Rule("finding", "control", "follows a bad finding here", 0.95),
     Rule("closing", "control", "reports the effect of this call", 0.9),
-    Rule("request", "control", "the final answer to this request", 0.95),
-    Rule("compaction", "control", "its call was replaced by this summary", 0.5),
+    Rule("request", "control", "the final answer to this request", 0.9),
+    Rule("compaction", "control", "its call was replaced by this summary", 0.85),
     Rule("context", "context", "came just before; no better reason was found", 0.05),
     Rule("explicit", "explicit", "the log says so{detail}", 1.0),
     Rule("override", "override", "a person says so{detail}", 1.0),
-    Rule("reaction", "control", "came right after this failure", 0.9),
+    Rule("reaction", "control", "came right after this failure", 0.95),
+    Rule("shown_again", "state", "its result shows {detail}, written here", 0.85),
+    Rule("again", "state", "is made again after this change", 0.95),
+    Rule("in_vain", "control", "came right after this call had found nothing", 0.7),
+    Rule("thought", "control", "thinks about what came just before", 0.9),
+    Rule("review", "state", "looks over what has changed, and this call changed something", 0.4),
+    Rule("file_after_write", "state", "works on {detail}, a file last changed here", 0.95),
+    Rule("write_after_look", "state", "changes {detail}, a file looked at here", 0.95),
 )
 LEAST_SURE, SUREST, BITS_TO_SURE = 0.8, 0.99, 100.0
 """Weight of a value edge: LEAST_SURE + bits / BITS_TO_SURE, at most SUREST."""

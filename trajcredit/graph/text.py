@@ -16,8 +16,9 @@ from itertools import pairwise
 import numpy as np
 
 from trajcredit.arrays import I32, I64, U8, offsets_of
+from trajcredit.model import Span, body
 
-__all__ = ["UPPER", "Places", "TextBuffer", "collect", "fold"]
+__all__ = ["UPPER", "Places", "TextBuffer", "collect", "fold", "is_withheld", "told"]
 
 UPPER = 1
 """Byte put before a folded capital outside ASCII: the scanner reads it as "the next letter was a capital"."""
@@ -30,6 +31,7 @@ LONGEST_CLUSTER = 32
 _KEPT = "-_./:@+'#"
 """ASCII that a decoded run may hold: a decoded quote or brace must not look like structure."""
 _MOVED = re.compile(f"{_ESCAPED}|{_PERCENT}|{_FOREIGN}")
+_WITHHELD = re.compile(r"\s{0,9}[\[<(]+(?:REDACTED|redacted)[^\[\]<>()\n]{0,200}[\])>]+\s{0,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,17 @@ class TextBuffer:
     data: U8
     offsets: I64
     moved: dict[int, Places]
+
+
+def told(span: Span) -> str:
+    """The body of a span as far as values are looked for in it: "" where it was withheld."""
+    return "" if is_withheld(span) else body(span)
+
+
+def is_withheld(span: Span) -> bool:
+    """Whether a mark stands for the whole body: "[REDACTED_TEXT len=115]", whose length is nobody's value."""
+    text = body(span)
+    return "REDACTED" in text[:32].upper() and len(text) < 256 and _WITHHELD.fullmatch(text) is not None
 
 
 def collect(texts: Sequence[str]) -> TextBuffer:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from trajcredit.graph.calls import CallLog
 from trajcredit.graph.edges import EdgeList
+from trajcredit.graph.effects import RUNS
 from trajcredit.graph.evidence import value_weight
 from trajcredit.graph.values import RULE_NAMES, Values
 from trajcredit.kernels import scan
@@ -29,8 +30,12 @@ def value_edges(log: CallLog, first: int, found: Sequence[Found], values: Values
         child, parent = child - first, parent - first
         if name == "minted_id":
             maker = log.by_span[parent]
-            if maker.is_effect and maker.act.basis != "code":  # what code prints it need not have made
+            if maker.is_effect and maker.code is None and maker.act.verb not in RUNS:  # what runs may print any id
                 edges.add(parent, child, name, detail=repr(values.text_at(matches[0])))
+            continue
+        if name == "shown_again":
+            shown = dict.fromkeys(repr(values.text_at(token)) for token in matches[::2])
+            edges.add(parent, child, name, detail=", ".join(shown))
             continue
         weight = value_weight(bits) if name == "value" else None
         edges.add(parent, child, name, matches, _detail(name, matches, values), weight)

@@ -10,13 +10,13 @@ import numpy as np
 
 from trajcredit.arrays import BOOL, I32, I64, U8, offsets_of
 from trajcredit.graph.calls import Resource
-from trajcredit.graph.text import TextBuffer, collect
+from trajcredit.graph.text import TextBuffer, collect, told
 from trajcredit.kernels import carriers, forms, match, resources, scan, walk, words
-from trajcredit.model import Trajectory, body
+from trajcredit.model import Trajectory
 
 __all__ = ["RULE_NAMES", "Values", "find_values"]
 
-RULE_NAMES = ("value", "echo", "neighbour", "whole_result", "field_sum", "minted_id")
+RULE_NAMES = ("value", "echo", "neighbour", "whole_result", "field_sum", "minted_id", "shown_again")
 """evidence.RULES of the rule numbers that kernels.match writes."""
 ROLES = {
     "system": carriers.SYSTEM,
@@ -38,7 +38,7 @@ class Values:
     edge_offsets    i64[S+1]  edges into span i
     matches         i32[M, 2] child token, parent token
     ignored         i64[T]    uses of values that are too common to prove anything
-    resource_offsets i64[S+1]; named i32[R, 2]  token, resources.MENTIONED and so on
+    resource_offsets i64[S+1]; named i32[R, 3]  token, resources.MENTIONED and so on, file
     tokens          i32[K, 7] scan's columns; token_offsets i64[texts+1]; text_of i64[S]: the text of each span
     """
 
@@ -68,8 +68,9 @@ class Values:
     def resources(self) -> dict[int, list[Resource]]:
         """What every span names that names anything."""
         forms_of, tokens, how = self.tokens[self.named[:, 0], scan.FORM], self.named[:, 0], self.named[:, 1]
-        wholes, arguments = how == resources.WHOLE, how != resources.MENTIONED
-        found = list(map(Resource, forms_of.tolist(), tokens.tolist(), wholes.tolist(), arguments.tolist()))
+        wholes, arguments, files = how == resources.WHOLE, how != resources.MENTIONED, self.named[:, 2] != 0
+        columns = (forms_of, tokens, wholes, arguments, files)
+        found = list(map(Resource, *(column.tolist() for column in columns)))
         bounds = self.resource_offsets.tolist()
         naming = np.flatnonzero(np.diff(self.resource_offsets)).tolist()
         return {span: found[bounds[span] : bounds[span + 1]] for span in naming}
@@ -88,16 +89,20 @@ class Values:
         return forms_
 
 
-def find_values(trajectories: Sequence[Trajectory], failed: BOOL) -> Values:
-    """Scan every distinct text once, then walk the transcripts. `failed` bool[S]: results that report a failure."""
+def find_values(trajectories: Sequence[Trajectory], failed: BOOL, stores: BOOL) -> Values:
+    """Scan every distinct text once, then walk the transcripts.
+
+    failed  bool[S]  results that report a failure
+    stores  bool[S]  calls that store what their arguments say
+    """
     spans = [span for t in trajectories for span in t.spans]
     span_offsets = offsets_of(len(t.spans) for t in trajectories)
     number: dict[str, int] = {}
-    text_of = np.array([number.setdefault(body(span), len(number)) for span in spans], dtype=np.int64)
+    text_of = np.array([number.setdefault(told(span), len(number)) for span in spans], dtype=np.int64)
     declared = np.array([_declarations(t, number) for t in trajectories], dtype=np.int64)
     texts = collect(list(number))
     tokens, token_offsets, table = _scan(texts)
-    table_of_spans = _span_matrix(trajectories, text_of, failed, span_offsets)
+    table_of_spans = _span_matrix(trajectories, text_of, failed, stores, span_offsets)
     edges, matches, ignored = _walk(texts.data, span_offsets, declared, table_of_spans, tokens, token_offsets, table)
     resource_offsets, named = _resources(texts.data, table_of_spans, tokens, token_offsets)
     return Values(
@@ -134,7 +139,7 @@ def _scan(texts: TextBuffer) -> tuple[I32, I64, tuple[I32, I64, U8]]:
     while True:
         slots = np.zeros(1 << (2 * most).bit_length(), dtype=np.int32)
         table = np.zeros((most, 3), dtype=np.int64)
-        arena = np.empty(3 * len(texts.data) + most, dtype=np.uint8)
+        arena = np.empty(4 * len(texts.data) + most, dtype=np.uint8)
         n_forms = forms.intern(texts.data, tokens, n_tokens, slots, table, arena)
         if n_forms >= 0:
             return tokens, token_offsets, (slots, table[:n_forms], arena)
@@ -145,7 +150,9 @@ def _table(columns: int, rows: int) -> I32:
     return np.empty((rows, columns), dtype=np.int32)
 
 
-def _span_matrix(trajectories: Sequence[Trajectory], text_of: I64, failed: BOOL, span_offsets: I64) -> I32:
+def _span_matrix(
+    trajectories: Sequence[Trajectory], text_of: I64, failed: BOOL, stores: BOOL, span_offsets: I64
+) -> I32:
     """The span columns the kernels read (carriers.ROLE and so on)."""
     spans = [span for t in trajectories for span in t.spans]
     first = np.repeat(span_offsets[:-1], np.diff(span_offsets))
@@ -163,6 +170,7 @@ def _span_matrix(trajectories: Sequence[Trajectory], text_of: I64, failed: BOOL,
     matrix[:, carriers.TURN] = [span.turn for span in spans]
     matrix[:, carriers.FAILED] = failed
     matrix[:, carriers.CALL] = call
+    matrix[:, carriers.WRITES] = stores
     matrix[:, carriers.TOOL] = tool
     matrix[:, carriers.ROUND] = asked[1:] - asked[first]
     return matrix
@@ -188,10 +196,10 @@ def _walk(
 
 
 def _resources(text: U8, spans: I32, tokens: I32, token_offsets: I64) -> tuple[I64, I32]:
-    """Resources of every call: offsets by span, and (token, whole) rows."""
+    """Resources of every call: offsets by span, and (token, how, file) rows."""
     offsets = np.zeros(len(spans) + 1, dtype=np.int64)
-    found, n = _table(2, 0), 4 * len(spans) + 1024
+    found, n = _table(3, 0), 4 * len(spans) + 1024
     while n > len(found):
-        found = _table(2, n)
+        found = _table(3, n)
         n = resources.resources(text, spans, tokens, token_offsets, offsets, found)
     return offsets, found[:n]

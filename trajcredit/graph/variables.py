@@ -21,6 +21,8 @@ class Variables:
 
     sets: frozenset[str]
     reads: frozenset[str]
+    calls: str = ""
+    """The function that the code calls, where that is all it does."""
 
 
 @lru_cache(maxsize=4096)
@@ -43,7 +45,14 @@ def variables_of(code: str) -> Variables | None:
         loaded, stored = _names(statement)
         reads |= loaded - sets - _BUILTINS
         sets |= stored
-    return Variables(frozenset(sets), frozenset(reads)) if sets or reads else None
+    return Variables(frozenset(sets), frozenset(reads), _only_call(tree)) if sets or reads else None
+
+
+def _only_call(tree: ast.Module) -> str:
+    match tree.body:
+        case [ast.Expr(ast.Call(ast.Name(name)))]:
+            return name
+    return ""
 
 
 def _names(statement: ast.stmt) -> tuple[set[str], set[str]]:

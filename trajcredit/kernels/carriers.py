@@ -8,14 +8,15 @@ from trajcredit.kernels import words as w
 from trajcredit.kernels.jit import jit
 from trajcredit.kernels.scan import BITS, END, FLAGS, FORM, START
 
-# Columns of the span matrix i32[spans, 7]
-ROLE, TEXT, TURN, FAILED, CALL, TOOL, ROUND = range(7)
-"""CALL: of a result, its call or -1. ROUND: how many user turns came before, the own one included."""
-N_SPAN_COLUMNS = 7
+# Columns of the span matrix i32[spans, 8]
+ROLE, TEXT, TURN, FAILED, CALL, TOOL, ROUND, WRITES = range(8)
+"""CALL: of a result, its call or -1. ROUND: how many user turns came before, the own one included. WRITES: a call that
+stored what its arguments say."""
+N_SPAN_COLUMNS = 8
 # Roles
 NOBODY, SYSTEM, USER, RESULT, CALLS, SAYS, REASONS = range(7)
 
-# Columns of the value matrix i32[forms, 25]
+# Columns of the value matrix i32[forms, 29]
 STAMP = 0  # transcript + 1 the row is valid for
 ORIGIN = 1  # who said it first
 HOLDERS = 2  # user turns and results that hold it
@@ -27,7 +28,9 @@ CARRIED = 7  # how many spans carried it
 TOPIC = 8  # a call of the agent named it
 SPAN_AT = 9  # 8 columns: the first four carriers and the latest four
 TOKEN_AT = 17  # 8 columns: the token in each
-N_VALUE_COLUMNS = 25
+WROTE = 25  # the first call of the agent that stored this value of its own, + 1; the token in it
+WROTE_LAST = 27  # the same of the last such call, 0 where it is the first
+N_VALUE_COLUMNS = 29
 KEPT = 8
 # Columns of a pick: a value of a child and where it can come from
 TOKEN, WORTH, SOURCES, CHOICE, SOURCE, SOURCE_TOKEN = 0, 1, 2, 3, 4, 12
@@ -41,6 +44,8 @@ def fresh(values: I32, form: int, stamp: int) -> None:
     """Clear the row of a form that was last used in another transcript."""
     if values[form, STAMP] != stamp:
         values[form, :SPAN_AT] = 0
+        values[form, WROTE] = 0
+        values[form, WROTE_LAST] = 0
         values[form, STAMP] = stamp
         values[form, HOLDER] = -1
 
@@ -93,6 +98,10 @@ def own(span: int, agent: int, spans: I32, tokens: I32, token_offsets: I64, valu
             values[form, ORIGIN] = agent
         if spans[span, ROLE] == CALLS:
             values[form, TOPIC] = 1
+        if spans[span, WRITES] and values[form, ORIGIN] == AGENT:
+            at = WROTE if values[form, WROTE] == 0 else WROTE_LAST
+            values[form, at] = span + 1
+            values[form, at + 1] = k
 
 
 @jit
@@ -138,6 +147,12 @@ def add_carrier(span: int, token: int, form: int, tokens: I32, values: I32) -> N
 def slot_of(n: int) -> int:
     """Where the n-th carrier is kept: the first four stay, later ones take turns in the other four."""
     return n if n < KEPT // 2 else KEPT // 2 + n % (KEPT // 2)
+
+
+@jit
+def hides(flags: int) -> bool:
+    """Whether a token that is matched hides the pieces that follow it: a compound, or a piece of a path."""
+    return not flags & w.PART or flags & w.PATH != 0
 
 
 @jit

@@ -22,7 +22,7 @@ def intern(text: U8, tokens: I32, n_tokens: int, slots: I32, forms: I64, arena: 
 
     slots  i32[power of two]  zeros; an open hash table of form numbers + 1
     forms  i64[most, 3]       filled
-    arena  u8[3 * bytes + 16] filled: a normal form is no longer than its token, and a byte is in three tokens at most
+    arena  u8[4 * bytes + 16] filled: a normal form is no longer than its token, and a byte is in four tokens at most
     """
     scratch = np.empty(LONGEST, dtype=np.uint8)
     n_forms = 0

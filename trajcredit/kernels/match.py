@@ -26,11 +26,14 @@ SCHEMA_BITS = 12.0
 """A value that stands in the tool declarations needs this many bits."""
 COVER = 2.0 / 3.0
 """A source must explain this share of what the best source explains for the same child."""
+SHARE = 1.0 / 6.0
+"""A result that only shows words and names made of words must tell this share of what the best source tells."""
 MOST_MATCHES = 8
 """Values shown as evidence of one edge."""
 
 # Columns of the matrix of what the sources of one child are worth
-TOLD, ECHOED, EXPLAINS = 0, 1, 2
+TOLD, ECHOED, FIRM, EXPLAINS = range(4)
+N_WORTH_COLUMNS = 4
 # Columns of the mark matrix i32[forms, 2]
 NEAR, COUNTED = 0, 1
 # Counters i64[5]: edges, matches, values whose surroundings were compared; and of this transcript: edges of sums, uses
@@ -41,7 +44,7 @@ N_COUNTERS = 5
 # parent token)
 CHILD, PARENT, RULE, WORTH, MATCH_LO, MATCH_HI = range(6)
 # Rules, in the terms of this kernel; graph.values names them
-VALUE, ECHO, NEIGHBOUR, WHOLE_RESULT, FIELD_SUM, MINTED_ID = range(6)
+VALUE, ECHO, NEIGHBOUR, WHOLE_RESULT, FIELD_SUM, MINTED_ID, SHOWN_AGAIN = range(7)
 
 
 @jit
@@ -92,17 +95,19 @@ def gather(
         if form < 0 or (tokens[k, FLAGS] & w.PART and tokens[k, START] < hidden):
             continue
         if values[form, c.HOLDER] == child:
-            hidden = hidden if tokens[k, FLAGS] & w.PART else tokens[k, END]
+            hidden = tokens[k, END] if c.hides(tokens[k, FLAGS]) else hidden
             continue
-        if values[form, c.CARRIED] > common:
+        often = values[form, c.CARRIED] > common
+        if often and spans[values[form, c.SPAN_AT], ROLE] != USER:
             telling = tokens[k, BITS] >= SCHEMA_BITS * 100 and not tokens[k, FLAGS] & (w.PART | w.KEY)
             size[IGNORED] += 1 if telling else 0
+            hidden = tokens[k, END] if tokens[k, FLAGS] & w.PATH else hidden
             continue
         bits = token_bits(child, k, spans, tokens, values)
         if bits <= 0.0:
             continue
         found = c.candidates(child, k, spans, tokens, values, picks[n])
-        if found == 0:
+        if found == 0 or (often and spans[picks[n, c.SOURCE], ROLE] != USER):
             continue
         if tokens[k, FLAGS] & w.PLAIN and tokens[k, FLAGS] & w.WHOLE and whole_there(n, found, tokens, picks):
             bits = max(bits, min(WORD_MOST, WORD_BITS * (tokens[k, END] - tokens[k, START])))
@@ -111,11 +116,10 @@ def gather(
             if bits <= 0.0:
                 continue
         values[form, c.HOLDER] = child
-        if not tokens[k, FLAGS] & w.PART:
-            hidden = tokens[k, END]
+        hidden = tokens[k, END] if c.hides(tokens[k, FLAGS]) else hidden
         picks[n, c.TOKEN] = k
         picks[n, c.WORTH] = int(100 * bits)
-        picks[n, c.SOURCES] = found
+        picks[n, c.SOURCES] = 1 if often else found  # the user's, and too common to ask who said it since
         picks[n, c.CHOICE] = 0
         n += 1
     return n
@@ -250,18 +254,24 @@ def write_edges(
 ) -> None:
     """One edge for each source that explains enough bits of the child, or that only echoes what the user said.
 
-    worth  f64[spans, 3]  TOLD, ECHOED: bits each source proves and echoes, in hundredths; EXPLAINS: those it could
+    worth  f64[spans, 4]  TOLD, ECHOED: bits each source proves and echoes, in hundredths; EXPLAINS: those it could;
+                          FIRM: 1 where one of its values is not made of words alone, or it is the user's
     head   i32[spans]     -1; the first value of each source, the next ones follow in `link`
     """
     for i in range(n):
         for j in range(picks[i, c.SOURCES]):
             worth[picks[i, c.SOURCE + j], TOLD:EXPLAINS] = 0.0
+    most = 0.0
     for i in range(n - 1, -1, -1):
         for j in range(picks[i, c.SOURCES] - 1, -1, -1):
             parent = picks[i, c.SOURCE + j]
             share = shares(i, j, spans, picks, worth)
             if share or echoes(i, j, spans, tokens, picks):
                 worth[parent, TOLD if share else ECHOED] += picks[i, c.WORTH]
+                flags = tokens[picks[i, c.TOKEN], FLAGS]
+                if flags & w.PATH or not flags & w.GUESSED or spans[parent, ROLE] == USER:
+                    worth[parent, FIRM] = 1.0
+                most = max(most, worth[parent, TOLD])
                 link[i * c.KEPT + j] = head[parent]
                 head[parent] = i * c.KEPT + j
     for i in range(n):
@@ -271,6 +281,8 @@ def write_edges(
             head[parent] = -1
             bits, echoed = worth[parent, TOLD] / 100.0, worth[parent, ECHOED] / 100.0
             if at < 0 or bits + echoed < floor or (bits < floor and echoed == 0.0):
+                continue
+            if worth[parent, FIRM] == 0.0 and 100.0 * (bits + echoed) < SHARE * most:
                 continue
             if bits >= floor:
                 add_edge(child, parent, VALUE, bits, edges, size)

@@ -21,7 +21,7 @@ def resources(text: U8, spans: I32, tokens: I32, token_offsets: I64, offsets: I6
     """Tokens that name a resource, call by call; how many. What does not fit in `found` is counted, not kept.
 
     offsets  i64[spans+1]  filled: rows of `found` that belong to span i
-    found    i32[most, 2]  filled: token; WHOLE, PIECE or MENTIONED
+    found    i32[most, 3]  filled: token; WHOLE, PIECE or MENTIONED; 1 where it looks like a file
     """
     n = 0
     for i in range(len(spans)):
@@ -34,8 +34,10 @@ def resources(text: U8, spans: I32, tokens: I32, token_offsets: I64, offsets: I6
                 continue
             whole = names_whole(tokens[k, FLAGS], tokens[k, BITS])
             whole_end = tokens[k, END] if whole else whole_end
-            if whole or names_file(text, tokens[k, START], tokens[k, END], tokens[k, FLAGS]):
+            file = looks_like_file(text, tokens[k, START], tokens[k, END], tokens[k, FLAGS])
+            if whole or (file and tokens[k, FLAGS] & w.COMMAND):
                 if n < len(found):
+                    found[n, 2] = file
                     found[n, 0] = k
                     found[n, 1] = WHOLE if whole else (PIECE if tokens[k, START] < whole_end else MENTIONED)
                 n += 1
@@ -52,9 +54,9 @@ def names_whole(flags: int, bits: int) -> bool:
 
 
 @jit
-def names_file(text: U8, s: int, e: int, flags: int) -> bool:
-    """A path, its base name, or a file name in the first line of a command."""
-    if not flags & w.COMMAND or flags & (w.KEY | w.NUMBER | w.DATE):
+def looks_like_file(text: U8, s: int, e: int, flags: int) -> bool:
+    """A path, its base name, or a name with a suffix that is no number."""
+    if flags & (w.KEY | w.NUMBER | w.DATE):
         return False
     if flags & w.PATH:
         return True

@@ -24,6 +24,8 @@ COLUMNS = 7
 
 MOST_PHRASE = 48
 """Characters of several words that are one value."""
+TAG, END_TAG = (np.frombuffer(tag, dtype=np.uint8) for tag in (b"<parameter=", b"</parameter>"))
+"""Around an argument in the calls that some models write as text."""
 DEEPEST = 64
 """Nesting up to which JSON objects keep scopes of their own."""
 
@@ -41,6 +43,8 @@ def scan(text: U8, offsets: I64, tokens: I32, token_offsets: I64) -> int:
         lo, hi = offsets[i], offsets[i + 1]
         if looks_like_json(text, lo, hi):
             scan_json(text, lo, hi, tokens, count)
+        elif tag_at(text, lo, hi) == lo:
+            scan_tags(text, lo, hi, tokens, count)
         else:
             scan_words(text, lo, hi, zero + (w.COMMAND | w.LINES), zero, none, tokens, count)
             mark_alone(text, lo, hi, tokens, token_offsets[i], count[0])
@@ -106,6 +110,59 @@ def scan_json(text: U8, lo: int, hi: int, tokens: I32, count: I64) -> None:
             i = end
         else:
             i += 1
+
+
+@jit
+def tag_at(text: U8, i: int, hi: int) -> int:
+    """Where the next tag from i on opens an argument that is written as <parameter=KEY>VALUE</parameter>; else hi."""
+    while i + len(TAG) <= hi:
+        k = 0
+        while k < len(TAG) and text[i + k] == TAG[k]:
+            k += 1
+        if k == len(TAG):
+            return i
+        i += 1
+    return hi
+
+
+@jit
+def scan_tags(text: U8, lo: int, hi: int, tokens: I32, count: I64) -> None:
+    """Tokens of arguments in tags: keys and whole values, as if they were one JSON object.
+
+    A value ends at its closing tag, else at the next argument; the line breaks inside the tags are not part of it.
+    """
+    zero = int(0)
+    none = int(-1)
+    while lo < hi:
+        after = tag_at(text, lo + 1, hi)
+        start = lo + len(TAG)
+        end = start
+        while end < after and text[end] != 62:
+            end += 1
+        before = count[0]
+        scan_words(text, start, end, int(w.KEY), zero, none, tokens, count)
+        field = count[0] - 1 if count[0] > before else none
+        idkey = w.IDKEY if names_an_id(text, start, end) else 0
+        start, end = min(end + 1, after), value_end(text, end, after)
+        if start < end and text[start] == 10:
+            start += 1
+        if start < end and text[end - 1] == 10:
+            end -= 1
+        scan_words(text, start, max(start, end), w.WHOLE | w.COMMAND | idkey, zero, field, tokens, count)
+        lo = after
+
+
+@jit
+def value_end(text: U8, i: int, hi: int) -> int:
+    """Position of the first closing tag from i on; hi where there is none."""
+    while i + len(END_TAG) <= hi:
+        k = 0
+        while k < len(END_TAG) and text[i + k] == END_TAG[k]:
+            k += 1
+        if k == len(END_TAG):
+            return i
+        i += 1
+    return hi
 
 
 @jit
@@ -256,7 +313,8 @@ def scan_token(
 
 @jit
 def scan_pieces(text: U8, s: int, e: int, flags: int, scope: int, field: int, tokens: I32, count: I64) -> None:
-    """The pieces of a token with joiners; of a path only the last two components and the base name."""
+    """The pieces of a token with joiners; of a path only the last two components, these without the suffix, and the
+    base name."""
     here = (flags & w.OF_PLACE & ~(w.WHOLE | w.ALONE)) | w.PART
     first = s
     if flags & w.PATH:
@@ -269,6 +327,13 @@ def scan_pieces(text: U8, s: int, e: int, flags: int, scope: int, field: int, to
         if before > s:
             bits, more = classify(text, before + 1, e)
             emit(before + 1, e, bits, here | more, scope, field, tokens, count)
+        dot = e - 1
+        while dot > last and text[dot] != 46:
+            dot -= 1
+        if dot > last + 1 and last > s and not is_digit(text[dot + 1]):
+            first = before + 1 if before > s else s
+            bits, more = classify(text, first, dot)
+            emit(first, dot, bits, here | more, scope, field, tokens, count)
         bits, more = classify(text, last + 1, e)
         emit(last + 1, e, bits, here | more | w.PATH, scope, field, tokens, count)
         return

@@ -11,7 +11,16 @@ from trajcredit.kernels import carriers as c
 from trajcredit.kernels.carriers import CALL, CALLS, FAILED, REASONS, RESULT, ROLE, SAYS, SYSTEM, TOOL, USER
 from trajcredit.kernels.derived import MOST_SUMS, add_sums, field_sums, minted_ids, neighbours, whole_results
 from trajcredit.kernels.jit import jit
-from trajcredit.kernels.match import IGNORED, N_COUNTERS, N_SUM_EDGES, choose, gather, write_edges
+from trajcredit.kernels.match import (
+    IGNORED,
+    N_COUNTERS,
+    N_SUM_EDGES,
+    N_WORTH_COLUMNS,
+    choose,
+    gather,
+    write_edges,
+)
+from trajcredit.kernels.written import shown_again
 
 FLOOR = 9.5
 """Bits an edge needs at least; log2 of the distinct values of the transcript where that is more."""
@@ -47,7 +56,7 @@ def walk(
     marks = np.full((len(forms), 2), -1, dtype=np.int32)
     picks = np.empty((most_tokens + 1, c.N_PICK_COLUMNS), dtype=np.int32)
     link = np.empty((most_tokens + 1) * c.KEPT, dtype=np.int32)
-    worth = np.zeros((len(spans), 3))
+    worth = np.zeros((len(spans), N_WORTH_COLUMNS))
     head = np.full(len(spans), -1, dtype=np.int32)
     sums = np.zeros((MOST_SUMS, 5))
     tools = np.zeros(1 + spans[:, TOOL].max() if len(spans) else 1, dtype=np.int64)
@@ -80,6 +89,8 @@ def walk(
                 c.own(i, c.SYSTEM_TEXT, spans, tokens, token_offsets, values)
             elif role == USER or role == RESULT:
                 c.carry(i, spans, tokens, token_offsets, values, asked)
+                if role == RESULT and spans[i, CALL] >= 0:
+                    shown_again(i, floor, common, spans, tokens, token_offsets, values, asked, edges, matches, size)
                 if role == RESULT and not spans[i, FAILED] and spans[i, CALL] >= 0:
                     minted_ids(i, spans, tokens, token_offsets, values, asked, edges, matches, size)
                     n_sums = add_sums(i, text, spans, tokens, token_offsets, sums, n_sums, tools)

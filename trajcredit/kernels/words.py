@@ -30,6 +30,9 @@ WRITTEN = 16384  # a date in words
 LINES = 32768  # of a stretch: a whole text, in which every line is a scope
 WORDS = 65536
 """An identifier made of words: line_number. Like any word it can be known from elsewhere."""
+DOTTED = 131072  # words joined by dots: self.items, session.id
+GUESSED = ALPHA | WORDS | DOTTED
+"""Made of words alone: whoever writes much on a subject comes upon it without having looked."""
 OF_PLACE = SHOWN | WHOLE | KEY | START | IDKEY | ALONE | COMMAND
 """Flags that say where a token stands; the others say what it looks like."""
 
@@ -80,7 +83,7 @@ def lower(c: int) -> int:
 def token_end(text: U8, start: int, hi: int) -> tuple[int, bool]:
     """End of the token that starts at a word character, and whether it is a plain lower-case word.
 
-    A thousands separator belongs to its number.
+    A thousands separator belongs to its number; the number of a line in a file (main.py:12) is another token.
     """
     i = start
     while i < hi and 97 <= text[i] <= 122:
@@ -89,6 +92,7 @@ def token_end(text: U8, start: int, hi: int) -> tuple[int, bool]:
         return i, True
     plain = i > start
     digits = i == start
+    suffix = False
     while i < hi:
         c = text[i]
         if is_word(c):
@@ -96,13 +100,31 @@ def token_end(text: U8, start: int, hi: int) -> tuple[int, bool]:
             plain = False
             i += 1
         elif is_joiner(c) and i + 1 < hi and is_word(text[i + 1]):
+            if c == 58 and suffix and numbers_line(text, i + 1, hi):
+                break
+            suffix = (c == 46 and not is_digit(text[i + 1])) or (suffix and c != 47)
             digits = plain = False
             i += 1
+        elif c == 47 and i + 2 < hi and (text[i + 1] == 46 or text[i + 1] == 45) and is_word(text[i + 2]):
+            digits = plain = suffix = False  # a component that starts with a dot or a hyphen
+            i += 2
         elif c == 44 and digits and is_thousands(text, start, i, hi):
             i += 4
         else:
             break
     return i, plain
+
+
+@jit
+def numbers_line(text: U8, i: int, hi: int) -> bool:
+    """Whether digits stand at i that no word goes on after, unless a colon is between."""
+    if not is_digit(text[i]):
+        return False
+    while i < hi and is_digit(text[i]):
+        i += 1
+    if i == hi or text[i] == 58:
+        return True
+    return not is_word(text[i]) and not (is_joiner(text[i]) and i + 1 < hi and is_word(text[i + 1]))
 
 
 @jit
@@ -196,7 +218,8 @@ def classify(text: U8, s: int, e: int) -> tuple[float, int]:
         flags = PATH if slash else 0
         minted = MINTED if digits >= 2 and count >= 6 and not slash and not at else 0
         of_words = digits == 0 and not slash and not at and dots == 0  # line_number: an identifier that one can guess
-        return min(30.0, (1.4 if of_words else 2.2) * (e - s)), flags | minted | (WORDS if of_words else 0)
+        flags |= WORDS if of_words else DOTTED if digits == 0 and not slash and not at else minted
+        return min(30.0, (1.4 if of_words else 2.2) * (e - s)), flags
     if digits > 0:
         return mixed_bits(text, s, e, digits, letters, upper, joiners)
     return word_bits(letters, upper, inner, joiners - marks)
@@ -263,7 +286,7 @@ def normal_form(text: U8, s: int, e: int, flags: int, out: U8) -> int:
             point = n
         out[n] = lower(c)
         n += 1
-    if flags & NUMBER and point > 0:
+    if flags & NUMBER and point > 0:  # a file of the name .0 keeps it
         while out[n - 1] == 48:
             n -= 1
         n = point if n == point + 1 else n
