@@ -14,12 +14,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from trajcredit import registry
 from trajcredit.batching.groups import group_key
 from trajcredit.errors import ParseError
-from trajcredit.formats import read
+from trajcredit.formats import marked, read, written
 from trajcredit.model import Trajectory
 
 ROOT = Path(__file__).parents[1]
@@ -43,8 +44,11 @@ API.
 
 Limits, in every format: arguments and declarations that nest deeper than 100 levels, rewards beyond 2^53, NaN and
 infinities are refused, or kept as the text they were, and it says where; half a surrogate pair becomes U+FFFD and NUL
-becomes U+2400, with a note; text that is no UTF-8 is refused with the byte; gzip, zstd and zip are read up to 2 GiB
-decoded.
+becomes U+2400, with a note; text that is no UTF-8 is refused with the byte; gzip, zstd, zip and Parquet are read up to
+2 GiB decoded.
+
+Whatever the format, a log may be one JSON value, a JSON array, JSON lines, server-sent events, objects that a program
+printed over several lines each, or the rows of a Parquet file: columns that are null in a row are absent from it.
 """
 SMALL = """## The tests' own logs
 
@@ -55,6 +59,10 @@ REALS = """## Real logs
 
 Published logs of real programs, by the format they were recognised as.
 """
+WRITTEN = """## Calls written as text
+
+Where a log has no calls of its own, those that the model wrote as text are calls, marked as inferred, and what comes
+back is their result."""
 HEADS = ("trajectories", "spans", "calls", "results", "rewards", "groups", "token ids", "refused")
 
 
@@ -69,6 +77,7 @@ def page(real: Path | None = None) -> str:
     own = {log.name: list(read(log)) for log in sorted(LOGS.iterdir())}
     rows = [[f"`{name}`", *figures(found)] for name, found in own.items()]
     parts = [INTRO, f"{SMALL}\n{table(('log', *HEADS), rows)}", _standing() if real is None else real_logs(real)]
+    parts.append("\n\n".join([WRITTEN, *tables_of(written), *tables_of(marked)]) + "\n")
     parts += [of_format(name, reader, own) for name, reader in registry.formats.items().items()]
     return "\n".join(parts)
 
@@ -137,9 +146,13 @@ def of_format(name: str, reader: type[Any], own: dict[str, list[Trajectory | Par
     said = [f"## {name}", registry.summary(reader), *registry.details(reader)]
     said.append(f"In {' and '.join(f'`{log}`' for log in logs)}: {', '.join(kept(found))}.")
     module = inspect.getmodule(reader)
-    text = ast.get_docstring(ast.parse(inspect.getsource(module))) if module is not None else None
-    tables = [part for part in (text or "").split("\n\n") if part.startswith("|")]
-    return "\n\n".join([*said, *tables]) + "\n"
+    return "\n\n".join([*said, *(tables_of(module) if module is not None else ())]) + "\n"
+
+
+def tables_of(module: ModuleType) -> list[str]:
+    """The tables in what a module says of itself."""
+    text = ast.get_docstring(ast.parse(inspect.getsource(module))) or ""
+    return [part for part in text.split("\n\n") if part.startswith("|")]
 
 
 def kept(found: Sequence[Trajectory]) -> list[str]:

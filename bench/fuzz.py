@@ -1,6 +1,6 @@
 """Coverage-guided fuzzing of the readers, one envelope family a run.
 
-pip install atheris; python bench/fuzz.py json|sse|otlp|zip -max_total_time=600 [options of libFuzzer]
+pip install atheris; python bench/fuzz.py json|jsonl|sse|otlp|zip|parquet -max_total_time=600 [options of libFuzzer]
 
 It starts from the logs of the tests. The last byte of an input chooses the format: recognised, or one by name. An
 input that breaks a promise ends the run and is kept in the current folder.
@@ -8,38 +8,53 @@ input that breaks a promise ends the run and is kept in the current folder.
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import atheris
 
 with atheris.instrument_imports(include=["trajcredit.formats", "trajcredit.model"], enable_loader_override=False):
     from trajcredit.errors import ParseError
     from trajcredit.formats import read_bytes
+    from trajcredit.formats.repair import too_deep
     from trajcredit.model import check, decode, encode
     from trajcredit.registry import formats
 
 LOGS = Path(__file__).parents[1] / "tests" / "data"
 NAME = "a.log"
 LIMIT = 64 << 20
+HALF_OR_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})")
+"""What no database holds as text."""
 CUT = b"\xff\xfe"
 """Between the members of an archive."""
 MEMBERS = ("header.json", "samples/1_epoch_1.json", "samples/2_epoch_1.json", "_journal/start.json")
 FORMATS: dict[str, list[str | None]] = {
     "json": [None, *formats.items()],
+    "jsonl": [None, *formats.items()],
     "sse": [None, "anthropic", "openai_completions", "openai_responses", "gemini"],
     "otlp": [None, "otel_genai", "openinference", "agent_lightning"],
     "zip": [None, "inspect"],
+    "parquet": [None, "trl", "openai_chat"],
 }
-LOGS_OF = {"json": "*.json*", "sse": "*.sse", "otlp": "o[tp]e[ln]*", "zip": "inspect.json"}
+LOGS_OF = {
+    "json": "*.json",
+    "jsonl": "*.jsonl",
+    "sse": "*.sse",
+    "otlp": "o[tp]e[ln]*",
+    "zip": "inspect.json",
+    "parquet": "trl.jsonl",
+}
 
 
 def hold(data: bytes, format: str | None) -> None:
-    """What is promised: errors that say where, or sound trajectories with ids of their own."""
+    """What is promised: errors that say where, or sound trajectories with ids of their own, fit for any database."""
     seen: set[str] = set()
     for item in read_bytes(data, NAME, format, limit=LIMIT):
         if isinstance(item, ParseError):
@@ -48,7 +63,11 @@ def hold(data: bytes, format: str | None) -> None:
             str(item).encode()
             continue
         check(item)
-        assert decode(encode(item)) == item
+        line = encode(item)
+        assert decode(line) == item
+        assert not HALF_OR_NUL.search(line)
+        assert not any(too_deep(value) for span in item.spans for value in (span.arguments, span.usage))
+        assert not any(too_deep(tool.parameters) for tool in item.tools)
         assert item.id not in seen
         seen.add(item.id)
         if item.source is not None and item.source.file == NAME:  # in our own form anybody may have written notes
@@ -74,15 +93,41 @@ def archive(data: bytes) -> bytes:
     file = BytesIO()
     with zipfile.ZipFile(file, "w") as packed:
         for name, member in zip(MEMBERS, data.split(CUT), strict=False):
-            packed.writestr(name, member)
+            if member:
+                packed.writestr(name, member)
     return file.getvalue()
+
+
+def table(rows: list[Any]) -> bytes:
+    """The rows as a Parquet file."""
+    import pyarrow
+    from pyarrow.parquet import write_table
+
+    file = BytesIO()
+    write_table(pyarrow.Table.from_pylist(rows), file)
+    return file.getvalue()
+
+
+def starts(family: str) -> Iterator[tuple[str, bytes]]:
+    """What a run begins with, each under a name: the tests' logs, as archives and tables where the family is one."""
+    for log in LOGS.glob(LOGS_OF[family]):
+        data = log.read_bytes()
+        if family == "zip":
+            header = json.loads(data)
+            samples = header.pop("samples")
+            yield "samples", CUT.join(json.dumps(member).encode() for member in (header, *samples))
+            yield "journal", CUT.join([b"", *(json.dumps(member).encode() for member in (*samples[:2], header))])
+        elif family == "parquet":
+            yield from ((f"row {number}", table([json.loads(row)])) for number, row in enumerate(data.splitlines()))
+        else:
+            yield log.name, data
 
 
 def main(family: str, options: list[str]) -> None:
     """Fuzz a family from the tests' logs of it."""
     with tempfile.TemporaryDirectory() as corpus:
-        for log in LOGS.glob(LOGS_OF[family]):
-            (Path(corpus) / log.name).write_bytes(log.read_bytes() + b"\0")
+        for name, data in starts(family):
+            (Path(corpus) / name).write_bytes(data + b"\0")
         atheris.Setup([sys.argv[0], *options, corpus], of(family))
         atheris.Fuzz()
 

@@ -23,12 +23,16 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from trajcredit.batching import Batch, pack
 from trajcredit.exporters import Credit
-from trajcredit.formats import Document, Record, decoded, read_bytes
+from trajcredit.formats import Document, Record, decoded
+from trajcredit.formats.nesting import may_nest_too_deep
 from trajcredit.formats.openai_chat import decode_row as decode_chat
+from trajcredit.formats.reading import read_source
+from trajcredit.formats.siblings import Siblings
+from trajcredit.formats.sources import Source
 from trajcredit.formats.tau_bench import decode_row as decode_tau
 from trajcredit.graph import SpanGraph, build_graphs
 from trajcredit.model import Trajectory
@@ -36,6 +40,8 @@ from trajcredit.registry import exporters
 from trajcredit.service.plugins import choose
 
 SCORED = choose(["broadcast", "rtg", "moving_average", "grpo", "rloo", "gae:values=zero", "dag"])
+SOURCE = Source("log.json", Path("log.json"), siblings=Siblings(Path(), Path()))
+"""A file, as the main job has it; what came over the network is looked at for its `depth` besides."""
 BUDGETS = {
     "decode": 0.5,
     "read": 0.6,
@@ -64,24 +70,26 @@ class Run:
         yield "score", self._score
         yield "export parquet", lambda: self._export("parquet")
         yield "export jsonl", lambda: self._export("jsonl")
+        yield "depth", lambda: may_nest_too_deep(self.data, lines=False)
 
     trajectories: list[Trajectory] = field(default_factory=list)
     graphs: list[SpanGraph] = field(default_factory=list)
     batch: Batch | None = None
     credits: list[Credit] = field(default_factory=list)
+    file: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
 
     def forget(self) -> None:
         """Drop what the last round made, so that no stage pays for freeing it."""
         self.trajectories, self.graphs, self.batch, self.credits = [], [], None, []
 
     def _decode(self) -> None:
-        document = Document("log.json", self.data)
+        document = Document("log.json", self.data, siblings=SOURCE.siblings)
         for record in document.records:
             assert isinstance(record, Record)
             decoded(document, record, self.decode)
 
     def _read(self) -> None:
-        found = list(read_bytes(self.data, "log.json"))
+        found = list(read_source(SOURCE, self.data))
         assert all(isinstance(t, Trajectory) for t in found)
         self.trajectories = [t for t in found if isinstance(t, Trajectory)]
 
@@ -92,8 +100,9 @@ class Run:
         self.credits = [Credit(batch, name, {}, f.credit, f.advantage, f.notes) for name, f in found]
 
     def _export(self, to: str) -> None:
-        with tempfile.TemporaryFile() as file:
-            exporters.get(to)()(self.credits[-1:], file)
+        self.file.seek(0)
+        self.file.truncate()
+        exporters.get(to)()(self.credits[-1:], self.file)
 
 
 def measured(data: bytes, rounds: int) -> dict[str, float]:
@@ -111,7 +120,7 @@ def measured(data: bytes, rounds: int) -> dict[str, float]:
                 times.setdefault(name, []).append(time.perf_counter() - start)
     found = {name: statistics.median(values) for name, values in times.items()}
     found["read"] = found.pop("decode + read") - found["decode"]
-    found["whole"] = sum(v for k, v in found.items() if k not in ("json", "export jsonl"))
+    found["whole"] = sum(v for k, v in found.items() if k not in ("json", "export jsonl", "depth"))
     return found
 
 
@@ -192,7 +201,7 @@ def main() -> None:
         data = raw if times == 1 else shifted(json.loads(raw), times)
         found = measured(data, options.rounds if times == 1 else max(5, options.rounds // 2))
         print(f"\n{len(data) / 1e6:.1f} MB, json.loads {1e3 * found['json']:.1f} ms")
-        for name in ("decode", "read", "graph", "batch", "score", "export parquet", "export jsonl", "whole"):
+        for name in ("decode", "read", "graph", "batch", "score", "export parquet", "export jsonl", "whole", "depth"):
             budget = f"budget {BUDGETS[name]:g}" if name in BUDGETS else ""
             print(f"  {name:<15} {found[name] / found['json']:7.2f} x json   {1e3 * found[name]:8.1f} ms   {budget}")
 

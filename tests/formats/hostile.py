@@ -1,15 +1,20 @@
-"""Small logs with one value of them replaced by one that hurts, for the tests of limits."""
+"""Small logs with one value of them replaced by one that hurts, and how much work a reader has with what hurts."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from tests.formats.neighbours import lines, values
+from trajcredit import formats
 
-__all__ = ["HOSTILE", "damaged", "deep", "places"]
+__all__ = ["HOSTILE", "damaged", "deep", "places", "steps"]
+
+READERS = str(Path(formats.__file__).parent)
 
 MARK = "<<here>>"
 
@@ -68,3 +73,27 @@ def damaged(path: Path, place: tuple[Any, ...], hostile: bytes) -> bytes:
         holder = holder[key]
     holder[place[-1]] = MARK
     return lines(rows).replace(json.dumps(MARK).encode(), hostile)
+
+
+def steps(work: Callable[[], object]) -> int:
+    """How many lines of the readers' code run while `work` does, each time counted, every turn of a loop too.
+
+    What C code does in one call is one step: whoever hands it much counts that beside.
+    """
+    count = 0
+
+    def line(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal count
+        count += 1
+        return line
+
+    def call(frame: FrameType, event: str, argument: object) -> Any:
+        return line if frame.f_code.co_filename.startswith(READERS) else None
+
+    before = sys.gettrace()
+    sys.settrace(call)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count

@@ -74,6 +74,32 @@ def test_what_comes_back_to_a_step_without_calls_hangs_on_its_text() -> None:
     assert codes(trajectory) == ["companion-missing"]
 
 
+def test_one_observation_of_several_calls_answers_the_last_and_depends_on_each() -> None:
+    step = acts("Look.", call("c1"), call("c2"), call("c3"), observation=seen({"content": "a.txt"}))
+    trajectory = read_one(log(TASK, step, acts("Done.")))
+    assert outline(trajectory)[2:] == [
+        "0 tool_call f",
+        "0 tool_call f",
+        "0 tool_call f",
+        "0 tool_result f of 4 a.txt",
+        "1 assistant Done.",
+    ]
+    evidence = "the observation of that step"
+    assert trajectory.edges == [Edge(2, 5, "explicit", evidence=evidence), Edge(3, 5, "explicit", evidence=evidence)]
+    assert codes(trajectory) == ["shared-result", "companion-missing"]
+
+
+def test_what_a_step_types_is_a_call_and_the_observation_its_result() -> None:
+    text = json.dumps({"analysis": "Hm.", "commands": [{"keystrokes": "ls\n", "duration": 0.1}]})
+    trajectory = read_one(log(TASK, acts(text, observation=seen({"content": "a.txt"}))))
+    assert outline(trajectory)[1:] == [
+        '0 assistant {"analysis":"Hm."}',
+        "0 tool_call bash_command",
+        "0 tool_result bash_command of 2 a.txt",
+    ]
+    assert (trajectory.spans[2].arguments, trajectory.edges) == ({"command": "ls\n"}, [])
+
+
 def test_a_call_written_as_text_is_a_call_and_the_observation_its_result() -> None:
     text = "I list.\n<function=bash>\n<parameter=command>ls</parameter>\n</function>"
     trajectory = read_one(log(acts(text, observation=seen({"content": "a.txt"}))))

@@ -217,3 +217,22 @@ def test_what_a_trajectory_without_names_is_called(name: str, data: bytes, datas
     assert (document.dataset_of(record), document.name_of(record)) == (dataset, called)
     assert document.name_of(None) == name
     assert Document(name, data, "mine").dataset_of(record) == "mine"
+
+
+def test_what_is_known_of_the_bytes_is_found_out_once_for_all_views() -> None:
+    class Bytes(bytes):
+        looks = 0
+
+        def rfind(self, *what: Any) -> int:
+            Bytes.looks += 1
+            return super().rfind(*what)
+
+    document = Document("a.json", Bytes(b"[" + b", ".join([ONE] * 50) + b"]"))
+    for record in document.records:
+        assert isinstance(record, Record)
+        view = document.inside([record.raw])
+        [inner] = view.records
+        assert isinstance(inner, Record)
+        assert decoded(view, inner, _any)[1] == []
+        assert view.origin_of("x", None) == document.origin_of("x", None)
+    assert Bytes.looks == 1

@@ -15,7 +15,7 @@ import zstandard
 from tests.formats.outline import codes, errors, found, outline, read_one
 from trajcredit.formats import read_bytes
 from trajcredit.formats.inspect_archive import Archive, is_archive
-from trajcredit.model import Reward, SpawnedBy, Trajectory
+from trajcredit.model import Reward, SpanTokens, SpawnedBy, Trajectory, TurnTokens
 
 
 def message(role: str, content: Any = "", ref: str | None = None, **more: Any) -> dict[str, Any]:
@@ -281,3 +281,50 @@ def test_an_archive_of_too_many_members_is_refused(monkeypatch: pytest.MonkeyPat
 def test_a_torn_archive_is_no_crash(cut: float) -> None:
     data = eval_file(sample(ASK, SUM))
     assert errors(data[: int(len(data) * cut)], format="inspect")
+
+
+# ---------------------------------------------------------------- attempts that failed, log-probs, what archives hold
+
+
+def test_an_attempt_that_failed_is_a_trajectory_of_its_own_where_its_work_is_kept() -> None:
+    events = [model(None, [ASK], message("assistant", "5", "m7"))]
+    kept = {"message": "out of memory", "traceback": "", "events": events}
+    last, first = found(
+        log(sample(ASK, SUM, scores={"match": {"value": "C"}}, error_retries=[{"message": "no sandbox"}, kept]))
+    )
+    assert (last.id, first.id, first.task, first.terminated) == ("run:q:1", "run:q:1/attempt-2", "sums/q", False)
+    assert [r.value for r in last.rewards] == [1.0]
+    assert first.rewards == []
+    [said] = [note.message for note in last.report if note.code == "retried"]
+    assert said.startswith("attempts that failed before this one: 2, of which the log keeps the work of 1; the last")
+    assert said.endswith("failed with: out of memory")
+    assert outline(first) == ["-1 user 2 + 2?", "0 assistant 5"]
+    assert [note.message for note in first.report] == ["the sample ended in an error: out of memory"]
+
+
+def test_log_probs_are_those_of_the_turn() -> None:
+    tokens = [{"token": "4", "logprob": -0.5, "top_logprobs": None}, {"token": ".", "logprob": -1}]
+    event = model(None, [ASK], SUM)
+    event["output"]["choices"][0]["logprobs"] = {"content": tokens}
+    got = read_one(log(sample(ASK, SUM, events=[event])))
+    assert got.turns == [TurnTokens(0, logprobs=[-0.5, -1.0])]
+    assert [span.tokens for span in got.spans] == [None, SpanTokens(logprobs=[-0.5, -1.0])]
+
+
+@pytest.mark.parametrize(
+    "logprobs",
+    [None, {}, {"content": None}, {"content": []}, {"content": [{"logprob": -1}, {"token": "x"}]}, {"content": [1]}],
+)
+def test_log_probs_that_are_not_whole_are_left_out(logprobs: Any) -> None:
+    event = model(None, [ASK], SUM)
+    event["output"]["choices"][0]["logprobs"] = logprobs
+    got = read_one(log(sample(ASK, SUM, events=[event])))
+    assert got.turns == []
+    assert [span.tokens for span in got.spans] == [None, None]
+
+
+def test_an_archive_may_hold_a_nul() -> None:
+    [got] = read_bytes(eval_file(sample(ASK, message("assistant", "a\0b", "m2"))), "log.eval")
+    assert isinstance(got, Trajectory)
+    assert got.spans[-1].text == "a\u2400b"
+    assert "sanitised" in codes(got)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import zipfile
 from io import BytesIO
@@ -12,10 +13,10 @@ import msgspec
 import pytest
 
 from tests.formats.hostile import HOSTILE, damaged, deep, places
-from tests.formats.neighbours import JSON_LOGS, format_of, values
+from tests.formats.neighbours import JSON_LOGS, format_of, lines, values
 from trajcredit.errors import ParseError
-from trajcredit.formats import read_bytes
-from trajcredit.formats.repair import MAX_DEPTH, too_deep
+from trajcredit.formats import read, read_bytes
+from trajcredit.formats.repair import MAX_DEPTH, TOO_DEEP, too_deep
 from trajcredit.model import Trajectory, check, decode, encode
 
 EVERY = 29
@@ -58,6 +59,51 @@ def test_a_record_that_nests_too_deep_is_an_error_that_says_so_or_nothing_deep_i
     assert any(isinstance(item, ParseError) for item in found)
 
 
+SPANS = ("openinference", "otel_genai")
+"""A record of theirs is a whole trace, whose spans drop what they hold too deep and nobody looks at."""
+
+
+@pytest.mark.parametrize("path", JSON_LOGS, ids=lambda path: path.name)
+def test_a_key_that_nobody_looks_at_may_nest_no_deeper_either(path: Path) -> None:
+    def read(levels: int) -> list[Trajectory | ParseError]:
+        rows = values(path)
+        assert rows is not None
+        for row in rows:
+            if isinstance(row, dict):
+                row["of nobody"] = json.loads(deep(levels))
+        return list(read_bytes(lines(rows), "a.log", format=format_of(path)))
+
+    if format_of(path) == "trajcredit":
+        assert all("unknown field `of nobody`" in str(item) for item in read(1))
+        return
+    few, most, more = read(1), read(MAX_DEPTH - 1), read(MAX_DEPTH + 1)
+    assert [type(item) for item in most] == [type(item) for item in few]
+    assert any(isinstance(item, Trajectory) for item in most)
+    if format_of(path) not in SPANS:
+        refused = [item for item in more if isinstance(item, ParseError) and TOO_DEEP in item.reason]
+        rows = [row for row in values(path) or () if isinstance(row, dict)]
+        assert len(refused) == len(rows)
+
+
+def test_a_deep_row_costs_no_other_and_its_line_is_named() -> None:
+    good = b'{"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]}'
+    bad = good[:-3] + b', "x": ' + deep(MAX_DEPTH + 1) + b"}]}"
+    found = list(read_bytes(b"\n".join([good, bad, good.replace(b"Hi", b"He")]), "a.jsonl"))
+    assert [str(item) for item in found if isinstance(item, ParseError)] == [
+        f"a.jsonl:2: line 2: {TOO_DEEP}",
+    ]
+    assert sum(isinstance(item, Trajectory) for item in found) == 2
+
+
+def test_a_file_of_ones_own_is_read_without_what_nobody_looks_at(tmp_path: Path) -> None:
+    messages = b'{"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]'
+    (tmp_path / "a.json").write_bytes(messages + b', "x": ' + deep(MAX_DEPTH + 1) + b"}")
+    [found] = read(tmp_path / "a.json")
+    assert isinstance(found, Trajectory)
+    [refused] = read_bytes((tmp_path / "a.json").read_bytes(), "a.json")
+    assert isinstance(refused, ParseError)
+
+
 def archive(members: dict[str, bytes]) -> bytes:
     file = BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -86,6 +132,19 @@ def test_archives_that_are_refused(members: dict[str, bytes], wanted: str) -> No
     [error] = found
     assert isinstance(error, ParseError), found
     assert re.search(wanted, error.reason), error.reason
+
+
+def test_what_is_packed_is_looked_at_as_it_is_unpacked() -> None:
+    """The bytes of an archive say nothing of what is in it."""
+    nul = SAMPLE.replace(b'"content": "hi"', b'"content": "h\\u0000i"')
+    more = SAMPLE.replace(b'"id": 1', b'"id": 2, "x": ' + deep(MAX_DEPTH + 1))
+    packed = archive({"header.json": HEADER, "samples/1.json": nul, "samples/2.json": more})
+    mended, error = read_bytes(packed, "a.eval")
+    assert isinstance(mended, Trajectory)
+    assert isinstance(error, ParseError)
+    assert mended.spans[0].text == "h\u2400i"
+    assert "sanitised" in [note.code for note in mended.report]
+    assert error.reason == f"record 2: {TOO_DEEP}"
 
 
 def test_text_that_hides_a_deep_value_in_arguments_stays_text() -> None:

@@ -11,6 +11,7 @@ import pytest
 from tests.formats.outline import codes, found, jsonl, outline, read_one
 from trajcredit.errors import SkippedFile
 from trajcredit.formats import read, read_bytes
+from trajcredit.formats.siblings import Siblings
 from trajcredit.model import Reward, Trajectory, TurnTokens
 
 # ---------------------------------------------------------------- V0
@@ -178,6 +179,23 @@ def test_a_file_for_each_event_is_one_conversation(tmp_path: Path) -> None:
     assert outline(trajectory) == V1_OUTLINE
     assert (trajectory.id, trajectory.model) == ("conv", "m")
     assert [type(item) for item in items if item is not trajectory] == [SkippedFile] * len(V1)
+
+
+def test_a_folder_of_events_is_listed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(40):
+        event = v1("MessageEvent", f"e{number}", source="user", llm_message={"role": "user", "content": "More."})
+        (tmp_path / f"event-{number:05}-{number:08x}.json").write_text(json.dumps(event))
+    listed: list[str] = []
+    names = Siblings.names
+
+    def counted(self: Siblings, folder: str = ".") -> list[str]:
+        listed.append(folder)
+        return names(self, folder)
+
+    monkeypatch.setattr(Siblings, "names", counted)
+    [trajectory] = [item for item in read(tmp_path) if isinstance(item, Trajectory)]
+    assert len(trajectory.spans) == 40
+    assert listed == ["."]
 
 
 def test_an_event_that_is_no_object_costs_no_other() -> None:

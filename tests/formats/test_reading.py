@@ -230,7 +230,7 @@ OTHERS = {
     "run.py": (b"import json\n\nprint(json.dumps([1]))\n", "it holds no JSON objects"),
     "todo.txt": (b"[ ] wash\n[x] dry\n", "it holds no JSON objects"),
     "plot.png": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "it holds no JSON objects"),
-    "rows.parquet": (b"PAR1\x15\x04\x15PAR1", "it holds no JSON objects"),
+    "rows.arrow": (b"ARROW1\0\0\xff\xff", "it holds no JSON objects"),
     "version": (b"0.1\n", "it holds no JSON objects"),
     "empty.jsonl": (b"", "the file is empty"),
     "credit.jsonl": (b'{"schema": "trajcredit.credit/1", "trajectory_id": "t", "role": null}\n' * 2, "credit rows"),

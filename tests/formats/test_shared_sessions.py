@@ -67,8 +67,9 @@ HAND_COUNTED: dict[str, dict[str, int]] = {
     },
     f"{ATIF}/terminus_2_hello-world-context-summarization-linear-history.trajectory.json": {
         "assistant": 7,
+        "tool_call": 5,
         "tool_result": 7,
-        "edges": 7,
+        "edges": 2,
         "meta": 2,
         "user": 3,
     },

@@ -102,6 +102,15 @@ def test_chunks_of_speech_become_one_span_for_each_time_a_speaker_has_the_floor(
     assert (codes(trajectory), trajectory.dataset) == (["merged-chunks"], "runs/simulations")
 
 
+def test_speech_without_words_is_said() -> None:
+    chunk = {"content": None, "contains_speech": True}
+    ticks = [{"agent_chunk": {"role": "assistant", **chunk}, "user_chunk": {"role": "user", **chunk}}] * 2
+    ticks += [{"agent_chunk": {"role": "assistant", "content": None, "contains_speech": False}}]
+    trajectory = read_one(run(ticks=ticks, messages=None))
+    assert codes(trajectory) == ["content-off", "no-action"]
+    assert trajectory.report[0].message == "chunks of speech of which the log keeps no words: 4"
+
+
 def test_a_simulation_that_is_broken_costs_no_other() -> None:
     data = json.dumps(results(run(*TALK), run(*TALK, id="r2", reward_info={"reward": "1"}))).encode()
     assert errors(data) == ["log.json:2: record 2: Expected `float | null`, got `str` - at `$.reward_info.reward`"]

@@ -87,6 +87,33 @@ def test_episodes_of_terminus(tmp_path: Path) -> None:
     assert trajectory.edges == [Edge(1, 2, "explicit", evidence="what it gave")]
 
 
+def test_what_terminus_types_is_a_call_that_the_next_prompt_answers(tmp_path: Path) -> None:
+    typed = [{"keystrokes": "cd maze\n", "is_blocking": True, "timeout_sec": 1.0}, {"keystrokes": "ls\n"}]
+    files = {
+        "agent-logs/episode-0/prompt.txt": "Leave the maze.",
+        "agent-logs/episode-0/response.json": json.dumps(
+            {"explanation": "Look.", "commands": typed, "is_task_complete": False}
+        ),
+        "agent-logs/episode-1/prompt.txt": "$ ls\na wall",
+        "agent-logs/episode-1/response.txt": json.dumps({"commands": [], "is_task_complete": True}),
+        "agent-logs/episode-2/prompt.txt": "Are you sure?",
+    }
+    [trajectory] = read_ones(trial_folder(tmp_path, **files))
+    assert outline(trajectory) == [
+        "-1 user Leave the maze.",
+        '0 assistant {"explanation":"Look.","is_task_complete":false}',
+        "0 tool_call bash_command",
+        "0 tool_result bash_command of 2 $ ls\na wall",
+        '1 assistant {"commands":[],"is_task_complete":true}',
+        "1 tool_result Are you sure?",
+    ]
+    call = trajectory.spans[2]
+    assert (call.arguments, call.inferred) == ({"command": "cd maze\nls\n"}, True)
+    assert json.loads(call.arguments_raw or "") == typed
+    assert codes(trajectory) == ["written-call"]
+    assert trajectory.edges == [Edge(4, 5, "explicit", evidence="what it gave")]
+
+
 def test_trials_with_results_of_their_own_are_not_read_twice(tmp_path: Path) -> None:
     trial_folder(tmp_path)
     (tmp_path / "results.json").write_text(json.dumps({"results": [TRIAL, TRIAL | {"trial_name": "gone"}]}))

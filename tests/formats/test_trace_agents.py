@@ -147,8 +147,10 @@ def test_several_traces_lie_in_the_data_set_of_their_file() -> None:
 def test_sub_agents_of_a_trace_that_comes_twice_stay_below_their_own(tmp_path: Path) -> None:
     spans = [chat("s1", None, 1, [TASK], LOOK), tool("x", None, 2, "look", "c-1")]
     spans += [chat("s2", "x", 3, [said("user", "Which?")], answer("This."))]
-    for n in (1, 2):
-        (tmp_path / f"{n}.json").write_text(json.dumps([*spans, span("w", None, "wrapper", n, {})]), encoding="utf-8")
+    for n in (1, 2):  # in one folder they would be one trace that was exported twice
+        (tmp_path / str(n)).mkdir()
+        log = json.dumps([*spans, span("w", None, "wrapper", n, {})])
+        (tmp_path / str(n) / "log.json").write_text(log, encoding="utf-8")
     found = [item for item in read(tmp_path) if isinstance(item, Trajectory)]
     assert [(t.id, t.parent and t.parent.trajectory) for t in found] == [
         ("t1", None),

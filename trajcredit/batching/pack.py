@@ -14,6 +14,7 @@ from trajcredit.batching.columns import Columns, columns_of
 from trajcredit.batching.groups import check_fields, group_key, group_names
 from trajcredit.batching.heads import Head
 from trajcredit.batching.keys import pools
+from trajcredit.batching.parents import shared_outcomes
 from trajcredit.batching.rewards import choose_source, named, place_rewards
 from trajcredit.errors import InputError
 from trajcredit.graph import SpanGraph
@@ -25,14 +26,16 @@ _ACTIONS = np.isin(np.arange(len(KIND_CODES)), [KIND_CODES[kind] for kind in ACT
 
 
 def pack(graphs: Sequence[SpanGraph], reward: str | None = None, group_by: str | None = None) -> Batch:
-    """The batch of many graphs.
+    """The batch of many graphs; a sub-agent without a reward of its own shares the outcome of its parent among them.
 
     `reward` names the source to read, or the rewards by their own name, else the most trusted source present counts;
     `group_by` names trajectory fields joined by +.
     Raises InputError where two trajectories share an id, or where a name is not known.
     """
     heads = [graph.trajectory for graph in graphs]
-    return assemble(heads, columns_of(graphs), [t.rewards for t in heads], reward, group_by, graphs)
+    parents = [t.parent.trajectory if t.parent is not None else None for t in heads]
+    rewards, notes = shared_outcomes([t.id for t in heads], parents, [t.rewards for t in heads])
+    return assemble(heads, columns_of(graphs), rewards, reward, group_by, graphs, notes)
 
 
 def assemble(
@@ -42,8 +45,9 @@ def assemble(
     reward: str | None = None,
     group_by: str | None = None,
     graphs: Sequence[SpanGraph] | None = None,
+    told: Sequence[Note] = (),
 ) -> Batch:
-    """The batch of T heads with their columns and rewards, all in one order."""
+    """The batch of T heads with their columns and rewards, all in one order; `told`: what is known about these."""
     ids = tuple(head.id for head in heads)
     _check_ids(ids)
     action_mask = _ACTIONS[columns.kind]
@@ -90,7 +94,7 @@ def assemble(
         policy_versions=tuple(v for v in versions if v is not None),
         graphs=None if graphs is None else tuple(graphs),
         reward_source=source,
-        notes=(*notes, *_end_notes(heads), *group_notes, *_graph_notes(graphs or ())),
+        notes=(*told, *notes, *_end_notes(heads), *group_notes, *_graph_notes(graphs or ())),
     )
     _freeze(batch)
     return batch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, BinaryIO, ClassVar, TypeAlias
 
 import numpy as np
@@ -57,6 +58,7 @@ class Parquet:
         return written
 
 
+@cache
 def _schema() -> pyarrow.Schema:
     import pyarrow
 

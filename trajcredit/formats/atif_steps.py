@@ -6,6 +6,7 @@
 | `copied-context` | steps repeated from an earlier part stand as context: they were credited where they first were |
 | `sub-agent` | a call started an agent: its work is a trajectory of its own |
 | `written-call` | calls were written as text: they are marked as inferred |
+| `shared-result` | one observation of several calls: it answers the last of them, and depends on each |
 """
 
 from __future__ import annotations
@@ -78,6 +79,10 @@ class Run:
     """Text of a step, and what came back to the step as a whole."""
     _written: list[int] = field(default_factory=list)
     """Calls written in the text of the step, which nothing has answered."""
+    _called: list[int] = field(default_factory=list)
+    """Calls of the step."""
+    _sharing: list[int] = field(default_factory=list)
+    """Calls of all steps whose result is that of a later call."""
     _noted: bool = False
     _before: Step | None = None
     _joined: int = 0
@@ -87,7 +92,7 @@ class Run:
         """The spans of one step."""
         transcript = self.transcript
         first = len(transcript.spans)
-        self._written = []
+        self._written, self._called = [], []
         text, opaque = text_of(step.message)
         if step.source == "agent" and not step.is_copied_context:
             self._add_answer(step, index, text)
@@ -128,6 +133,7 @@ class Run:
             transcript.add("assistant", text, index)
         for call in calls:
             name = None if call.tool_call_id in (None, "") else str(call.tool_call_id)
+            self._called.append(len(transcript.spans))
             transcript.call(call.function_name, name, arguments_of(_given(step, call)), index)
         metrics = step.metrics if isinstance(step.metrics, dict) else {}
         transcript.count(usage_of(metrics, metrics.get("cost_usd")), first)
@@ -165,6 +171,12 @@ class Run:
             return  # a summariser at work: its text is in files of its own
         if call_id is None and self._written:
             transcript.answer(self._written.pop(0), text, _failed(step, result), index)
+        elif call_id is None and len(self._called) > 1 and step.observation and len(step.observation.results) == 1:
+            *others, last = self._called
+            self._sharing += others
+            self._answers += [(call, len(transcript.spans)) for call in others]
+            transcript.answer(last, text, _failed(step, result), index)
+            transcript.note("shared-result", f"one observation of {len(self._called)} calls: it answers the last")
         else:
             if call_id is None and said is not None and not step.tool_calls:
                 self._answers.append((said, len(transcript.spans)))
@@ -192,6 +204,8 @@ class Run:
         self._answers = [(moved.get(said, said), moved.get(result, result)) for said, result in self._answers]
         known = {result for _, result in self._answers}
         orphans = [note for note in self.transcript.notes if note.code == "orphan-result" and note.span in known]
+        sharing = {moved.get(call, call) for call in self._sharing}
+        orphans += [n for n in self.transcript.notes if n.code == "unanswered-call" and n.span in sharing]
         self.transcript.notes = [note for note in self.transcript.notes if note not in orphans]
 
     def call_of(self, keys: Iterable[str | None]) -> int | None:

@@ -6,29 +6,34 @@
 | `result` | the calls where there is no such log: `{NAME: JSON text}`, `f(a=1)` or plain text, in turns and steps |
 | `id` | the task; runs of several files are compared by it |
 | `valid` | false in a score file, which lists failures only: reward 0 |
+| `..._score.json` beside `..._result.json`, or in `score/` beside `result/` | what it does not list passed |
 | token counts, `latency` | what it cost |
 
 | note | says |
 | --- | --- |
 | `written-call` | calls were written as text: those found are marked as inferred |
 | `run-error` | the checker of a score file says what is wrong |
+| `score-mismatch` | the totals of the score file do not fit: who passed is unknown, its failures count |
+| `companion-missing` | no score file lies beside the results: whether a task passed is unknown |
 """
 
 from __future__ import annotations
 
-import ast
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePosixPath
 from typing import Any
 
 import msgspec
 
-from trajcredit.errors import ParseError
+from trajcredit.errors import ParseError, SkippedFile
+from trajcredit.formats.bfcl_scores import Scores, is_score, partner, scores_beside
 from trajcredit.formats.document import Document, Match
 from trajcredit.formats.entries import Entry, Part
 from trajcredit.formats.labels import Labels, of_entries, several
-from trajcredit.formats.parts import Arguments, arguments_of, json_text, text_of
+from trajcredit.formats.parts import arguments_of, json_text, text_of
+from trajcredit.formats.pythonic import calls_in_python
 from trajcredit.formats.split import Record
 from trajcredit.formats.written import SAID
 from trajcredit.model import LARGEST_INTEGER, Note, SpanKind, Trajectory
@@ -38,8 +43,6 @@ __all__ = ["Bfcl"]
 
 FORMAT = "bfcl"
 SPOKEN: dict[str, SpanKind] = {"tool": "tool_result", "user": "user", "system": "system"}
-LONGEST = 20_000
-"""Characters of a call written as Python that are parsed."""
 
 
 class Row(msgspec.Struct, gc=False):
@@ -64,7 +67,7 @@ _decode = msgspec.json.Decoder(Row).decode
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class Bfcl:
-    """BFCL results and scores: turns and steps of one task a line; a score file lists failures, which get 0.
+    """BFCL results and scores: turns and steps of one task a line; what the score file beside does not list passed.
 
     Left out: states of the environment, the possible answers, what models wrote beside their decoded calls.
     """
@@ -78,11 +81,23 @@ class Bfcl:
         return Match.YES if {"id", "result"} <= keys and counted else Match.NO
 
     def read(self, document: Document) -> Iterator[Trajectory | ParseError]:
-        """One trajectory a task."""
-        return several(document, _decode, _trajectories)
+        """One trajectory a task; a score file whose results lie beside it is read with those."""
+        scores: Scores | None = None
+        try:
+            if not is_score(document):
+                scores = scores_beside(document)
+            elif (results := partner(document)) is not None:
+                name = PurePosixPath(results.name).name
+                yield SkippedFile(f"its verdicts belong to the results in {name}: read with those", document.place)
+                return
+        except ParseError as error:
+            yield document.error(f"the file beside it, {error.file}, cannot be read: {error.reason}")
+        yield from several(document, _decode, partial(_trajectories, scores))
 
 
-def _trajectories(document: Document, record: Record, row: Row, notes: list[Note]) -> Iterator[Trajectory]:
+def _trajectories(
+    scores: Scores | None, document: Document, record: Record, row: Row, notes: list[Note]
+) -> Iterator[Trajectory]:
     if row.id is None and row.accuracy is not None:
         return  # the totals of a score file
     entries = _of_log(row.inference_log) if row.inference_log else []
@@ -102,7 +117,13 @@ def _trajectories(document: Document, record: Record, row: Row, notes: list[Note
     if row.error:
         notes = [*notes, Note("run-error", f"the checker reports: {json_text(row.error)[:500]}")]
     task = None if row.id is None else str(row.id)
-    labels = Labels(task=task, group=task, reward=row.valid)
+    passed = row.valid
+    if scores is not None and passed is None:
+        passed, said = scores.of(task)
+        notes = [*notes, *said]
+    elif passed is None:
+        notes = [*notes, document.missing("no score file beside it: whether it passed is unknown")]
+    labels = Labels(task=task, group=task, reward=passed)
     labels.trajectory_id = f"{document.name}:{task}" if task is not None else None
     yield of_entries(entries, labels, document, record, FORMAT, notes=notes)
 
@@ -156,9 +177,9 @@ def _calls(content: Any) -> list[Part]:
             for name, given in item.items()
         ]
     if isinstance(content, list) and content and all(isinstance(item, str) for item in content):
-        return [part for item in content for part in _python(item) or [Part("assistant", item)]]
+        return [part for item in content for part in calls_in_python(item) or [Part("assistant", item)]]
     text, opaque = text_of(content)
-    return _python(text) or ([Part("assistant", text, opaque=opaque or None)] if text.strip() else [])
+    return calls_in_python(text) or ([Part("assistant", text, opaque=opaque or None)] if text.strip() else [])
 
 
 def _decode_calls(entries: list[Entry], logged: Any) -> None:
@@ -171,37 +192,6 @@ def _decode_calls(entries: list[Entry], logged: Any) -> None:
         for part in found:
             part.inferred = True
         last.parts += found
-
-
-def _python(text: str) -> list[Part]:
-    """The calls of `[f(a=1), g()]` or `f(a=1)`; nothing where the text is anything else."""
-    bare = text.strip()
-    if not bare.endswith((")", ")]")) or len(bare) > LONGEST:
-        return []
-    try:
-        with warnings.catch_warnings(action="ignore"):  # odd escapes in texts are no concern of the user's
-            tree = ast.parse(bare, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
-    nodes = tree.elts if isinstance(tree, ast.List | ast.Tuple) else [tree]
-    found: list[Part] = []
-    for node in nodes:
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
-            return []
-        value = _arguments(node)
-        raw = ast.get_source_segment(bare, node)
-        found.append(Part("tool_call", name=ast.unparse(node.func), arguments=Arguments(value, raw), inferred=True))
-    return found
-
-
-def _arguments(call: ast.Call) -> dict[str, Any] | None:
-    """Keyword arguments by name, others by place; null where one is no literal."""
-    try:
-        values = {str(place): ast.literal_eval(given) for place, given in enumerate(call.args)}
-        values |= {given.arg or "**": ast.literal_eval(given.value) for given in call.keywords}
-        return msgspec.json.decode(msgspec.json.encode(values), type=dict[str, Any])
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError, msgspec.MsgspecError):
-        return None
 
 
 def _sum(counts: Any) -> int | None:

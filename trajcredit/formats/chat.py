@@ -38,6 +38,8 @@ __all__ = [
 
 OTHER_FORMS = {"anthropic": "an Anthropic log", "gemini": "a Gemini log", "who_and_when": "a group chat"}
 """Name of the format that reads it, once there is one -> what to call it."""
+RESULTS = ("tool", "function", "ipython")
+"""Roles of what tools returned; Llama's chats have the last one."""
 ANTHROPIC_PARTS = ("thinking", "redacted_thinking")
 ANTHROPIC_ENDS = ("tool_use", "tool_result")
 """Types of a content block, and ends of such types: `server_tool_use`, `web_search_tool_result`."""
@@ -97,12 +99,13 @@ def transcript_of(messages: Sequence[Message], tools: Collection[str] = ()) -> T
 
 def _may_call_in_text(messages: Sequence[Message]) -> bool:
     """Whether there are no calls but such as the model wrote as text."""
-    if any(message.tool_calls or message.function_call is not None for message in messages):
-        return False
-    said = [
-        m.content if isinstance(m.content, str) else text_of(m.content)[0] for m in messages if m.role == "assistant"
-    ]
-    return holds_written_calls(said)
+    said: list[Any] = []
+    for message in messages:
+        if message.tool_calls or message.function_call is not None:
+            return False
+        if message.role == "assistant":
+            said.append(message.content)
+    return holds_written_calls([text if isinstance(text, str) else text_of(text)[0] for text in said])
 
 
 def add_message(transcript: Transcript, message: Message, index: int) -> None:
@@ -113,11 +116,12 @@ def add_message(transcript: Transcript, message: Message, index: int) -> None:
 def finish(transcript: Transcript) -> None:
     """Settle what only the whole chat can tell; InputError where several agents talk to each other."""
     transcript.finish()
-    names = sorted(transcript.speakers)
-    if len(names) > 1 and not any(span.kind in ("tool_call", "tool_result") for span in transcript.spans):
-        raise other_form("who_and_when", f"{', '.join(names)} speak, and none calls a tool")
-    stranger = next((note for note in transcript.notes if note.code == "unknown-role"), None)
-    if stranger is not None and not any(span.kind in ACTION_KINDS for span in transcript.spans):
+    several = len(transcript.speakers) > 1
+    if several and not any(span.kind in ("tool_call", "tool_result") for span in transcript.spans):
+        raise other_form("who_and_when", f"{', '.join(sorted(transcript.speakers))} speak, and none calls a tool")
+    strangers = [note for note in transcript.notes if note.code == "unknown-role"] if transcript.notes else []
+    if strangers and not any(span.kind in ACTION_KINDS for span in transcript.spans):
+        stranger = strangers[0]
         place = transcript.spans[stranger.span or 0].message_index
         raise other_form("who_and_when", f"messages[{place}]: {stranger.message}; known: {', '.join(_ADD)}")
 
@@ -125,7 +129,7 @@ def finish(transcript: Transcript) -> None:
 def entry_of(message: Message) -> Entry:
     """The same for logs that repeat their history; a role that no chat has is kept, without credit."""
     text, opaque = text_of(message.content)
-    if message.role in ("tool", "function"):
+    if message.role in RESULTS:
         error = _failed(message)
         part = Part("tool_result", text, logged_id(message.tool_call_id), message.name, None, error, opaque or None)
         return Entry([part])
@@ -185,7 +189,8 @@ def _add_answer(transcript: Transcript, message: Message, index: int) -> None:
 
 
 def _add_result(transcript: Transcript, message: Message, index: int) -> None:
-    text, opaque = text_of(message.content)
+    content = message.content
+    text, opaque = (content, None) if isinstance(content, str) else text_of(content)
     error = None if message.is_error is None and message.error is None else _failed(message)
     transcript.result(text, logged_id(message.tool_call_id), message.name, error, index)
     if opaque or message.parts is not None:
@@ -193,7 +198,8 @@ def _add_result(transcript: Transcript, message: Message, index: int) -> None:
 
 
 def _add_prompt(transcript: Transcript, message: Message, index: int) -> None:
-    text, opaque = text_of(message.content)
+    content = message.content
+    text, opaque = (content, None) if isinstance(content, str) else text_of(content)
     transcript.add("user" if message.role == "user" else "system", text, index, message.name)
     if opaque or message.parts is not None:
         _opaque(transcript, message, index, opaque)
@@ -221,8 +227,7 @@ _ADD = {
     "developer": _add_prompt,
     "user": _add_prompt,
     "assistant": _add_answer,
-    "tool": _add_result,
-    "function": _add_result,
+    **dict.fromkeys(RESULTS, _add_result),
 }
 
 

@@ -21,13 +21,14 @@ from typing import Any, TypeVar
 import msgspec
 
 from trajcredit.errors import InputError, ParseError
-from trajcredit.formats.repair import mended, why
+from trajcredit.formats.nesting import may_nest_too_deep, nests_too_deep
+from trajcredit.formats.repair import TOO_DEEP, mended, why
 from trajcredit.formats.siblings import Siblings
 from trajcredit.formats.sources import LIMIT, unpack
 from trajcredit.formats.split import REFUSED, Bytes, Record, Shape, Split, split
 from trajcredit.model import Note, Origin, Trajectory
 
-__all__ = ["Document", "Match", "Seen", "decoded", "trajectories"]
+__all__ = ["Document", "Match", "Seen", "decoded", "parsed", "trajectories"]
 
 T = TypeVar("T")
 
@@ -69,6 +70,28 @@ class Seen:
         return bytes(memoryview(self.raw)[:64]).lstrip().startswith(b"[")
 
 
+class _Whole:
+    """What is known of the bytes of a log, whatever its records are; nothing of those that are no JSON, but packed."""
+
+    def __init__(self, data: bytes, split: Split) -> None:
+        self._data, self._split = data, split
+
+    @cached_property
+    def hash(self) -> str:
+        return sha256(self._data).hexdigest()
+
+    @cached_property
+    def may_hold_nul(self) -> bool:
+        # backwards: half the time of `in` where backslashes abound
+        return self._split.shape == "other" or self._data.rfind(rb"\u0000") >= 0
+
+    @cached_property
+    def may_nest_too_deep(self) -> bool:
+        if not self._split.is_json and self._split.shape != "lines":
+            return True  # packed, or broken: each record is looked at by itself
+        return may_nest_too_deep(self._data, lines=not self._split.is_json)
+
+
 @dataclass(frozen=True)
 class Document:
     """One log: the name it goes by in ids, what its bytes hold, and what reports call it (`shown`, else the name).
@@ -98,12 +121,12 @@ class Document:
         """What reports call it."""
         return self.shown or self.name
 
-    @property
+    @cached_property
     def shape(self) -> Shape:
         """`value`: one JSON value; `array`; `lines`: JSONL, or events; `other`: no JSON (a zip, protobuf)."""
         return self._split.shape
 
-    @property
+    @cached_property
     def records(self) -> list[Record | ParseError]:
         """Every record in order; what could not be told apart is an error in its place."""
         return self._split.records
@@ -155,17 +178,23 @@ class Document:
         view = self
         yield view
         for _ in range(LOOK - 1):
-            split, start = view._split, view._first[0] + 1
-            view = replace(view, start=start)
-            view.__dict__["_split"] = split  # the bytes are the same
+            view = view._view(view._split, view._first[0] + 1)
             if view.first is None:
                 return
             yield view
 
     def inside(self, elements: Iterable[Bytes]) -> Document:
         """The same log with the elements of a list in it as its records."""
-        view = replace(self)
-        view.__dict__["_split"] = Split("array", [Record(number, raw) for number, raw in enumerate(elements, 1)])
+        packed = [Record(number, raw) for number, raw in enumerate(elements, 1)]
+        view = self._view(Split("array", [*packed]), self.start)
+        if self.shape == "other":  # the bytes of an archive do not show what its members hold
+            view.__dict__["may_hold_nul"] = any(rb"\u0000" in bytes(record.raw) for record in packed)
+        return view
+
+    def _view(self, split: Split, start: int) -> Document:
+        """The same bytes as other records; what is known of the bytes is found out once for all views."""
+        view = replace(self, start=start)
+        view.__dict__.update(_split=split, _whole=self._whole)
         return view
 
     def _seen(self, start: int) -> Iterator[tuple[int, Seen]]:
@@ -190,23 +219,19 @@ class Document:
 
     def name_of(self, record: Record | None) -> str:
         """A readable id for a trajectory that has none of its own."""
-        return self.name if record is None or len(self.records) == 1 else f"{self.name}#{record.number}"
+        return self.name if record is None or self._is_alone else f"{self.name}#{record.number}"
 
     def dataset_of(self, record: Record | None) -> str | None:
         """The file where it holds several trajectories, else its folder; or what the caller said."""
         if self.given_dataset is not None:
             return self.given_dataset
-        return self.name if record is not None and len(self.records) > 1 else self._folder()
+        return self.name if record is not None and not self._is_alone else self._folder_name
 
     def origin_of(self, format: str, record: Record | None) -> Origin:
         """File, line or record, and the hash of its bytes."""
         if record is None:
-            return Origin(format, self.name, None, self._hash)
+            return Origin(format, self.name, None, self._whole.hash)
         return Origin(format, self.name, self._line(record), sha256(record.raw).hexdigest())
-
-    @cached_property
-    def _hash(self) -> str:
-        return sha256(self.data).hexdigest()
 
     def error(self, reason: str, record: Record | None = None) -> ParseError:
         """A row of the report that names the file and, where there are several, the line or record."""
@@ -217,9 +242,27 @@ class Document:
     @cached_property
     def may_hold_nul(self) -> bool:
         """Whether any text holds U+0000."""
-        return self.data.rfind(rb"\u0000") >= 0  # backwards: half the time of `in` where backslashes abound
+        return self._whole.may_hold_nul
 
-    def _folder(self) -> str | None:
+    @cached_property
+    def may_nest_too_deep(self) -> bool:
+        """Whether a record of a log that came alone may nest deeper than a log may.
+
+        A file is its owner's, and what its reader does not look at harms nobody: it is not gone over for that.
+        """
+        return self.siblings is None and self._whole.may_nest_too_deep
+
+    @cached_property
+    def _whole(self) -> _Whole:
+        return _Whole(self.data, self._split)
+
+    @cached_property
+    def _is_alone(self) -> bool:
+        """Whether the log has but one record: it goes by the name of the file."""
+        return len(self.records) == 1
+
+    @cached_property
+    def _folder_name(self) -> str | None:
         folder = self.folder or PurePosixPath(self.name).parent.as_posix()
         return None if folder == "." else folder
 
@@ -228,7 +271,18 @@ class Document:
 
 
 def decoded(document: Document, record: Record, decode: Callable[[Bytes], T]) -> tuple[T, list[Note]]:
-    """The typed value of a record, and a note where characters were replaced; ParseError says what breaks it."""
+    """The typed value of a record, and a note where characters were replaced; ParseError says what breaks it.
+
+    Where the log came alone it may nest MAX_DEPTH levels, also where `decode` does not look.
+    """
+    found = parsed(document, record, decode)
+    if document.may_nest_too_deep and (what := nests_too_deep(bytes(record.raw))) is not None:
+        raise document.error(f"{what} {TOO_DEEP}".lstrip(), record)
+    return found
+
+
+def parsed(document: Document, record: Record, decode: Callable[[Bytes], T]) -> tuple[T, list[Note]]:
+    """The same for a record that is a whole log, of which what nests too deep is left out by whoever looks at it."""
     if not document.may_hold_nul:
         try:
             return decode(record.raw), []

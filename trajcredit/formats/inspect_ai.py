@@ -7,6 +7,7 @@
 | `unread-score` | a score is no number: it is no reward |
 | `sub-agent` | an agent worked in a context of its own: it is a trajectory of its own |
 | `run-error` | the sample ended in an error |
+| `retried` | the sample was attempted before and failed: an attempt with events of its own is a trajectory of its own |
 | `unknown-role` | a message of a role that the format does not have is kept |
 """
 
@@ -15,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
+from msgspec import structs
 
 from trajcredit.errors import InputError, ParseError
 from trajcredit.formats.chat import logged_id, outcome_of
@@ -28,7 +30,7 @@ from trajcredit.formats.inspect_messages import add_message, attached
 from trajcredit.formats.parts import arguments_of, json_text, text_of, tools_of, usage_of
 from trajcredit.formats.split import REFUSED, Record
 from trajcredit.formats.transcript import Transcript
-from trajcredit.model import Note, Reward, SpawnedBy, Tool, Trajectory
+from trajcredit.model import Note, Reward, SpanTokens, SpawnedBy, Tool, Trajectory, TurnTokens
 from trajcredit.registry import formats
 
 __all__ = ["InspectAI"]
@@ -66,6 +68,13 @@ class Pools(msgspec.Struct, gc=False):
     messages: list[Any] | None = None
 
 
+class Attempt(msgspec.Struct, gc=False):
+    """An attempt at a sample that failed, so that another one was made."""
+
+    message: str | None = None
+    events: list[Event] | None = None
+
+
 class Sample(msgspec.Struct, gc=False):
     """One task, attempted once."""
 
@@ -77,11 +86,14 @@ class Sample(msgspec.Struct, gc=False):
     scores: dict[str, Score] | None = None
     events: list[Event] | None = None
     error: Any = None
+    error_retries: list[Attempt] | None = None
     limit: Any = None
     attachments: dict[str, str] | None = None
     message_pool: list[Any] | None = None
     events_data: Pools | None = None
 
+
+Told: TypeAlias = tuple[Transcript, list[TurnTokens]]
 
 _log = msgspec.json.Decoder(Log)
 _sample = msgspec.json.Decoder(Sample)
@@ -92,7 +104,7 @@ _sample = msgspec.json.Decoder(Sample)
 class InspectAI:
     """Inspect AI logs (`.eval`, `.json`): samples and epochs as groups, scores as rewards, agents by their spans.
 
-    Left out: states and stores, means over epochs (`reductions`), log-probs; pictures, for which a marker stands.
+    Left out: states and stores, means over epochs (`reductions`), `top_logprobs`; pictures, for which a marker stands.
     """
 
     def sniff(self, document: Document) -> Match:
@@ -147,23 +159,41 @@ def _samples(document: Document, about: Eval) -> Iterator[Trajectory | ParseErro
                 raise record
             sample, notes = decoded(document, record, _sample.decode)
             yield from _trajectories(document, record, sample, about, notes)
+            for number, attempt in enumerate(sample.error_retries or (), 1):
+                if attempt.events:
+                    before = _before(sample, attempt)
+                    yield from _trajectories(document, record, before, about, [], f"/attempt-{number}")
         except ParseError as error:
             yield error
         except InputError as error:
             yield document.error(str(error), record if isinstance(record, Record) else None)
 
 
+def _before(sample: Sample, attempt: Attempt) -> Sample:
+    """The sample as it was attempted before: what the failed attempt did, which nobody scored."""
+    return structs.replace(
+        sample,
+        messages=None,
+        scores=None,
+        events=attempt.events,
+        error=attempt.message or "(no message)",
+        error_retries=None,
+        limit=None,
+    )
+
+
 def _trajectories(
-    document: Document, record: Record, sample: Sample, about: Eval, notes: list[Note]
+    document: Document, record: Record, sample: Sample, about: Eval, notes: list[Note], attempt: str = ""
 ) -> Iterator[Trajectory]:
     attachments = sample.attachments or {}
     pool = (sample.events_data.messages if sample.events_data else None) or sample.message_pool or []
     agents = agents_of(sample.events or [])
     final = [attached(message, attachments) for message in sample.messages or ()]
     mine, others = _shared_out(agents, final)
-    transcript = _main(sample, mine, final, partial(history, pool=pool, attachments=attachments))
+    transcript, turns = _main(sample, mine, final, partial(history, pool=pool, attachments=attachments))
     parts = (about.run_id, logged_id(sample.id), logged_id(sample.epoch))
     called = ":".join(part for part in parts if part) if sample.id is not None else document.name_of(record)
+    called += attempt
     rewards, remarks = _rewards(sample.scores or {})
     dataset = document.given_dataset or about.run_id or document.dataset_of(record)
     task = None if sample.id is None else "/".join(part for part in (about.task, logged_id(sample.id)) if part)
@@ -182,7 +212,8 @@ def _trajectories(
         rewards=rewards,
         tools=_tools(mine),
         spans=transcript.spans,
-        report=[*notes, *transcript.notes, *remarks, *_crash(sample.error)],
+        turns=turns,
+        report=[*notes, *transcript.notes, *remarks, *_crash(sample.error), *_retried(sample.error_retries)],
         source=origin,
     )
     numbers: dict[str, int] = {}
@@ -192,7 +223,7 @@ def _trajectories(
     for agent in others:
         name = agent.name or "agent"
         numbers[name] = numbers.get(name, 0) + 1
-        inner = _told(agent, partial(history, pool=pool, attachments=attachments))
+        inner, turns = _told(agent, partial(history, pool=pool, attachments=attachments))
         call = calls.get(agent.call)
         yield Trajectory(
             id=f"{called}/{name}" + (f"-{numbers[name]}" if numbers[name] > 1 else ""),
@@ -204,6 +235,7 @@ def _trajectories(
             parent=SpawnedBy(called, None if agent.call is None else call) if agent.inner or final else None,
             tools=_tools([agent]),
             spans=inner.spans,
+            turns=turns,
             report=[*inner.notes, Note("sub-agent", f"agent {name} worked in a context of its own")],
             source=origin,
         )
@@ -223,40 +255,43 @@ def _shared_out(agents: list[Agent], final: list[dict[str, Any]]) -> tuple[list[
     return mine, others
 
 
-def _main(sample: Sample, mine: list[Agent], final: list[dict[str, Any]], told: Any) -> Transcript:
+def _main(sample: Sample, mine: list[Agent], final: list[dict[str, Any]], told: Any) -> Told:
     """The transcript of the sample: its messages, or what was lost of them since is in its events."""
     compacted = any(event.event == "compaction" for event in sample.events or ())
     if not final or compacted:
         if any(agent.answers for agent in mine):
             return _told(mine[0], told)
         if any(agent.events for agent in mine):
-            return _done(mine[0])
+            return _done(mine[0]), []
     transcript = Transcript()
     names: dict[str, str | None] = {}
     if len([agent for agent in mine if agent.answers]) > 1:
         names = {event.wrote: agent.name for agent in mine for event in agent.answers if event.wrote is not None}
     asked = sample.input if isinstance(sample.input, list) else [{"role": "user", "content": sample.input}]
     messages = final or [message for message in asked if isinstance(message, dict) and message.get("content")]
-    _add_all(transcript, enumerate(messages), [event for agent in mine for event in agent.events], names)
+    turns = _add_all(transcript, enumerate(messages), [event for agent in mine for event in agent.events], names)
     transcript.finish()
-    return transcript
+    return transcript, turns
 
 
-def _told(agent: Agent, told: Any) -> Transcript:
+def _told(agent: Agent, told: Any) -> Told:
     """The transcript of what an agent's model saw and wrote."""
     if not agent.answers:
-        return _done(agent)
+        return _done(agent), []
     transcript = Transcript()
     messages: list[tuple[int, dict[str, Any] | None]] = []
     for message in told(agent):
         messages.append((sum(known is not None for _, known in messages), message))
-    _add_all(transcript, messages, agent.events, {})
+    turns = _add_all(transcript, messages, agent.events, {})
     transcript.finish()
-    return transcript
+    return transcript, turns
 
 
-def _add_all(transcript: Transcript, messages: Any, events: list[Event], names: dict[str, str | None]) -> None:
-    """The spans of messages, with times and counts from the events that brought them."""
+def _add_all(
+    transcript: Transcript, messages: Any, events: list[Event], names: dict[str, str | None]
+) -> list[TurnTokens]:
+    """The spans of messages, with times, counts and log-probs from the events that brought them; the last by turn."""
+    turns: list[TurnTokens] = []
     by_id: dict[str | None, Event] = {event.wrote: event for event in events if event.wrote is not None}
     ran: dict[Any, list[Event]] = {}
     for done in reversed(events):
@@ -274,10 +309,15 @@ def _add_all(transcript: Transcript, messages: Any, events: list[Event], names: 
         call = message.get("tool_call_id")
         if event is not None and isinstance(event.output, dict):
             transcript.count(usage_of(event.output.get("usage")), first)
+            if event.logprobs is not None and first < len(transcript.spans):
+                turns.append(TurnTokens(transcript.spans[first].turn, logprobs=event.logprobs))
+                if len(transcript.spans) == first + 1:  # else nobody knows where the cuts are
+                    transcript.mark(first, tokens=SpanTokens(logprobs=event.logprobs))
         elif message.get("role") == "tool" and isinstance(call, str) and ran.get(call):
             event = ran[call].pop()
         if event is not None:
             transcript.mark(first, started_at=event.timestamp, ended_at=event.completed)
+    return turns
 
 
 def _done(agent: Agent) -> Transcript:
@@ -337,6 +377,14 @@ def _crash(error: Any) -> list[Note]:
         return []
     said = error.get("message") if isinstance(error, dict) else error
     return [Note("run-error", f"the sample ended in an error: {str(said)[:500]}")]
+
+
+def _retried(attempts: list[Attempt] | None) -> list[Note]:
+    if not attempts:
+        return []
+    kept = sum(bool(attempt.events) for attempt in attempts)
+    said = f"attempts that failed before this one: {len(attempts)}, of which the log keeps the work of {kept}"
+    return [Note("retried", f"{said}; the last failed with: {str(attempts[-1].message)[:500]}")]
 
 
 def _tools(agents: list[Agent]) -> list[Tool]:

@@ -57,6 +57,19 @@ class Event(msgspec.Struct, gc=False):
         name = answer.get("id") if answer is not None else None
         return name if isinstance(name, str) and name else None
 
+    @property
+    def logprobs(self) -> list[float] | None:
+        """The log-prob of every token that the model wrote, where all are logged."""
+        choices = self.output.get("choices") if isinstance(self.output, dict) else None
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        logged = choice.get("logprobs") if isinstance(choice, dict) else None
+        tokens = logged.get("content") if isinstance(logged, dict) else None
+        if not isinstance(tokens, list):
+            return None
+        numbers = [token.get("logprob") for token in tokens if isinstance(token, dict)]
+        known = [float(number) for number in numbers if type(number) is float or type(number) is int]
+        return known if known and len(known) == len(tokens) else None
+
 
 @dataclass
 class Agent:

@@ -216,13 +216,19 @@ def _one_a_file(document: Document) -> list[Document]:
     The first file stands for all; the others are left to it.
     """
     name = document.name.rpartition("/")[2]
-    if document.siblings is None or not ONE_EVENT.search(name):
+    siblings = document.siblings
+    if siblings is None or not ONE_EVENT.search(name):
         return []
-    numbered = {other: found for other in document.siblings.names() if (found := ONE_EVENT.search(other))}
-    order = sorted(numbered, key=lambda other: (int(numbered[other][1]), other))
+    order = siblings.once("events of OpenHands", lambda: _in_order(siblings.names()))
     if order and order[0] != name:
         raise SkippedFile(f"one event of a conversation: read with {order[0]}", document.place)
     return [file for other in order if (file := document.beside(other)) is not None]
+
+
+def _in_order(names: list[str]) -> list[str]:
+    """The files of one event, by the number of the event."""
+    numbered = {name: int(found[1]) for name in names if (found := ONE_EVENT.search(name))}
+    return sorted(numbered, key=lambda name: (numbered[name], name))
 
 
 def _state_of(document: Document, folder: str) -> State | None:

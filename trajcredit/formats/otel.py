@@ -3,6 +3,7 @@
 | note | says |
 | --- | --- |
 | `twin-spans` | spans that differ in nothing but their id were logged twice: read once |
+| `joined-files` | spans of a trace lie in several files of the folder: they are read together |
 | `other-traces` | traces in the same log hold no agent's work: left out |
 """
 
@@ -11,15 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
 from trajcredit.errors import InputError, ParseError, SkippedFile
 from trajcredit.formats.dialects import is_known, step_of
-from trajcredit.formats.document import Document, decoded
+from trajcredit.formats.document import Document, parsed
 from trajcredit.formats.episodes import trajectories_of
+from trajcredit.formats.otel_folder import spread
 from trajcredit.formats.otlp import ENVELOPES, TraceSpan, from_json, from_protobuf, joined
 from trajcredit.formats.repeated import Reading
 from trajcredit.formats.spanlist import is_span, of_object
@@ -31,6 +33,8 @@ __all__ = ["holds", "is_export", "read_spans", "told", "trace_of"]
 
 LISTS = ("spans", "data")
 """Keys that some writers put around a list of spans."""
+WORDS = (b"openinference.span.kind", b"gen_ai.", b"traceloop.", b"ai.operationId")
+"""Beginnings of attributes by which a list of spans is known as that of an agent."""
 LENGTH_DELIMITED = 0x0A
 """The first byte of an export request in protobuf: its first field, with a length."""
 
@@ -76,24 +80,67 @@ def _is_protobuf(data: bytes) -> bool:
 
 
 def read_spans(document: Document, format: str) -> Iterator[Trajectory | ParseError]:
-    """The trajectories of all traces in a document, whose spans may lie in any order and in several records."""
-    spans, notes, errors = _all_spans(document)
+    """The trajectories of all traces in a document, whose spans may lie in any order, in several records and files."""
+    try:
+        spans, notes, errors = _with_log_records(document, document)
+    except SkippedFile as error:
+        yield error
+        return
     broken = bool(errors)
     yield from errors
-    try:
-        beside = document.beside(*_companions(document.name)) if spans else None
-    except ParseError as error:
-        yield error
-        beside = None
-    if beside is not None and is_export(beside):
-        others, more, errors = _all_spans(beside)
-        yield from errors
-        if all(map(_is_told, spans)) and not all(map(_is_told, others)):
-            yield SkippedFile(f"its log records belong to the spans in {beside.name}: read with those", document.place)
+    where = spread(document, {span.trace_id for span in spans if span.trace_id and not _is_told(span)}, _traces_in)
+    for name, traces in sorted(where.more.items()):
+        file = document.beside(name)
+        more, others, _ = _with_log_records(file, document) if file is not None else NOTHING  # its errors come with it
+        spans += [span for span in more if span.trace_id in traces]
+        notes += others
+    if where.more:
+        files = ", ".join(sorted(where.more))
+        notes.append(Note("joined-files", f"spans of its traces lie in {files} too: read together"))
+    if where.unread:
+        files = ", ".join(where.unread)
+        notes.append(Note("companion-missing", f"not looked at for more spans, damaged or too large: {files}"))
+    if where.elsewhere:
+        spans = [span for span in spans if span.trace_id not in where.elsewhere]
+        files, count = ", ".join(sorted(set(where.elsewhere.values()))), len(where.elsewhere)
+        what = f"{count} trace{'s'[: count > 1]} of it began in {files}"
+        yield SkippedFile(f"{what}: read with that", document.place)
+        if not spans:
             return
-        if all(map(_is_told, others)):
-            spans, notes = spans + others, notes + more
     yield from _of_traces(document, format, spans, notes, broken)
+
+
+Found: TypeAlias = tuple[list[TraceSpan], list[Note], list[ParseError]]
+NOTHING: Found = ([], [], [])
+
+
+def _with_log_records(document: Document, folder: Document) -> Found:
+    """The spans of a file, with the log records in the file beside it; SkippedFile where it is these itself.
+
+    `folder` is the document, or another of the same folder that knows what lies around it.
+    """
+    spans, notes, errors = _all_spans(document)
+    try:
+        beside = folder.beside(*_companions(document.name)) if spans else None
+    except ParseError as error:
+        return spans, notes, [*errors, error]
+    if beside is None or not is_export(beside):
+        return spans, notes, errors
+    others, more, further = _all_spans(beside)
+    if all(map(_is_told, spans)) and not all(map(_is_told, others)):
+        raise SkippedFile(f"its log records belong to the spans in {beside.name}: read with those", document.place)
+    if all(map(_is_told, others)):
+        return spans + others, notes + more, errors + further
+    return spans, notes, errors + further
+
+
+def _traces_in(document: Document) -> frozenset[str]:
+    """The traces that a file has spans of, if a reader of spans takes it."""
+    known = document.keys & ENVELOPES or document.shape == "other" or holds(document, *WORDS)
+    if not known or not is_export(document):
+        return frozenset()
+    spans, _, _ = _all_spans(document)
+    return frozenset(span.trace_id for span in spans if not _is_told(span))
 
 
 def _companions(name: str) -> Iterator[str]:
@@ -110,7 +157,7 @@ def _is_told(span: TraceSpan) -> bool:
     return not span.name and span.start is None
 
 
-def _all_spans(document: Document) -> tuple[list[TraceSpan], list[Note], list[ParseError]]:
+def _all_spans(document: Document) -> Found:
     """The spans of every record, what was mended in them, and what could not be read."""
     spans: list[TraceSpan] = []
     notes: list[Note] = []
@@ -124,7 +171,7 @@ def _all_spans(document: Document) -> tuple[list[TraceSpan], list[Note], list[Pa
         try:
             if isinstance(record, ParseError):
                 raise record
-            (found, broken), mended = decoded(document, record, _spans_of)
+            (found, broken), mended = parsed(document, record, _spans_of)
             spans += found
             errors += [document.error(reason, record) for reason in broken]
             notes += mended

@@ -19,7 +19,17 @@ import msgspec
 from trajcredit.errors import InputError
 from trajcredit.formats.split import Bytes
 
-__all__ = ["ENVELOPES", "Happening", "TraceSpan", "from_json", "from_protobuf", "iso", "joined", "nanoseconds"]
+__all__ = [
+    "ENVELOPES",
+    "Happening",
+    "TraceSpan",
+    "from_json",
+    "from_protobuf",
+    "hexadecimal",
+    "iso",
+    "joined",
+    "nanoseconds",
+]
 
 ENVELOPES = frozenset({"resourceSpans", "resource_spans", "resourceLogs", "resource_logs"})
 """Keys of the object that OTLP as JSON consists of."""
@@ -165,9 +175,9 @@ def from_json(data: Bytes) -> tuple[list[TraceSpan], list[str]]:
 
 def _of_span(span: _Span) -> TraceSpan:
     return TraceSpan(
-        trace_id=_id(span.trace_id, 32),
-        span_id=_id(span.span_id, 16),
-        parent_id=_id(span.parent_span_id, 16) or None,
+        trace_id=hexadecimal(span.trace_id, 32),
+        span_id=hexadecimal(span.span_id, 16),
+        parent_id=hexadecimal(span.parent_span_id, 16) or None,
         name=span.name,
         start=nanoseconds(span.start_time_unix_nano),
         end=nanoseconds(span.end_time_unix_nano),
@@ -184,7 +194,7 @@ def _of_log(log: _Log) -> TraceSpan:
     name = log.event_name or attributes.get("event.name")
     time = nanoseconds(log.time_unix_nano) or nanoseconds(log.observed_time_unix_nano)
     event = Happening(name if isinstance(name, str) else "", attributes, _plain(log.body), time)
-    return told(_id(log.trace_id, 32), _id(log.span_id, 16), event)
+    return told(hexadecimal(log.trace_id, 32), hexadecimal(log.span_id, 16), event)
 
 
 def told(trace_id: str, span_id: str, event: Happening) -> TraceSpan:
@@ -221,7 +231,7 @@ def _camel(value: Any) -> Any:
     return [_camel(item) for item in value] if isinstance(value, list) else value
 
 
-def _id(value: Any, length: int) -> str:
+def hexadecimal(value: Any, length: int) -> str:
     """An id in hexadecimal; the generic printer of protobuf writes base64, told by its length."""
     text = value if isinstance(value, str) else "" if value is None else str(value)
     if len(text) == -(-length // 6) * 4 and text.endswith("="):

@@ -72,7 +72,7 @@ def thought_and_text(text: str) -> tuple[str, str]:
 # ---------------------------------------------------------------- arguments
 
 
-class Arguments(msgspec.Struct):
+class Arguments(msgspec.Struct, gc=False):
     """A call's arguments: decoded, as logged (null where the log held a value), and what was wrong: code, sentence."""
 
     value: Any
@@ -90,6 +90,14 @@ def arguments_of(logged: Any) -> Arguments:
 
 
 def _from_text(logged: str) -> Arguments:
+    if len(logged) <= 2 * MAX_DEPTH and "\\u0000" not in logged:  # as most are: clean, and too short to nest too deep
+        try:
+            value = _decode(logged)
+        except (msgspec.DecodeError, RecursionError):
+            pass
+        else:
+            if not isinstance(value, str):
+                return Arguments(value, logged)
     try:
         value, clean = _loads(logged)
         if isinstance(value, str):

@@ -21,7 +21,7 @@ from trajcredit.errors import InputError, ParseError, SkippedFile
 from trajcredit.formats.document import Document, Match, decoded
 from trajcredit.formats.sources import LIMIT, Source, expand, load, unpack
 from trajcredit.formats.split import Record
-from trajcredit.model import Note, Origin, Trajectory, encode, instant
+from trajcredit.model import Note, Trajectory, encode, instant
 from trajcredit.registry import formats
 
 __all__ = ["Reader", "read", "read_bytes", "read_source"]
@@ -148,11 +148,12 @@ def _of_log(
         if isinstance(found, Trajectory):
             try:
                 for reward in found.rewards:
-                    instant(reward.at)  # readers take it as it is logged
+                    if reward.at is not None:
+                        instant(reward.at)  # readers take it as it is logged
             except InputError as error:
                 yield document.error(f"trajectory {found.id!r}: {error}")
                 continue
-            name, found = found.id, ids.settle(_below(found, renamed), document)
+            name, found = found.id, ids.settle(_below(found, renamed) if renamed else found, document)
             if isinstance(found, Trajectory) and found.id != name:
                 renamed[name] = found.id
         yield found
@@ -214,33 +215,35 @@ def _what_it_is(document: Document) -> str:
 
 
 class _Ids:
-    """The ids given out so far, each with the records that asked for it: hash -> place."""
+    """The ids given out so far, each with the records that asked for it: hash -> log and line."""
 
     def __init__(self) -> None:
-        self._taken: dict[str, dict[str, str]] = {}
+        self._taken: dict[str, dict[str, tuple[str, int | None]]] = {}
 
     def settle(self, trajectory: Trajectory, document: Document) -> Trajectory | ParseError:
         """The trajectory under an id of its own, or an error where the same record was read before."""
         content, line = _identity(trajectory, document)
-        place = document.place if line is None else f"record {line} of {document.place}"
-        known = self._taken.setdefault(trajectory.id, {})
-        if content in known:
-            reason = f"trajectory {trajectory.id!r} repeats {known[content]}: read once"
-            return ParseError(reason if line is None else f"record {line}: {reason}", document.place, line)
-        known[content] = place
-        number = len(known)
-        if number == 1:
+        known = self._taken.get(trajectory.id)
+        if known is None:
+            self._taken[trajectory.id] = {content: (document.place, line)}
             return trajectory
+        if content in known:
+            place, first = known[content]
+            before = place if first is None else f"record {first} of {place}"
+            reason = f"trajectory {trajectory.id!r} repeats {before}: read once"
+            return ParseError(reason if line is None else f"record {line}: {reason}", document.place, line)
+        known[content] = document.place, line
+        number = len(known)
         while (name := f"{trajectory.id}#{number}") in self._taken:
             number += 1
-        self._taken[name] = {content: place}
+        self._taken[name] = {content: (document.place, line)}
         note = Note("duplicate-id", f"another trajectory has the id {trajectory.id!r}: this one is {name!r}")
         return replace(trajectory, id=name, report=[*trajectory.report, note])
 
 
 def _identity(trajectory: Trajectory, document: Document) -> tuple[str, int | None]:
     """Hash and line of the record; a canonical line has the origin of another file, and is hashed itself."""
-    match trajectory.source:
-        case Origin(file=document.name, sha256=str(content), line=line):
-            return content, line
+    source = trajectory.source
+    if source is not None and source.file == document.name and source.sha256 is not None:
+        return source.sha256, source.line
     return sha256(encode(trajectory)).hexdigest(), None

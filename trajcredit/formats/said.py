@@ -11,7 +11,7 @@ when a later request repeats it (`key`); ids are not part of that, since writers
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -148,7 +148,7 @@ def _of_object(value: dict[str, Any], role: str, calls: set[str]) -> Iterator[Me
     if isinstance(content, dict) and ("parts" in content or "role" in content):  # what Gemini answers
         yield _message(content, role, calls)
         return
-    system = next((value[key] for key in SYSTEM_KEYS if value.get(key)), None)
+    system = _given(value, SYSTEM_KEYS)
     config = value.get("config")
     if system is None and isinstance(config, dict):
         system = config.get("system_instruction")
@@ -276,10 +276,10 @@ def _block(part: dict[str, Any], kind: SpanKind) -> list[Piece] | None:
     type_ = part.get("type")
     if type_ in THOUGHT or part.get("thought") is True:
         return [piece("reasoning", text)] if (text := _thought(part)) else []
-    response = next((part[key] for key in RESULT_KEYS if isinstance(part.get(key), dict)), None)
+    response = _inside(part, RESULT_KEYS)
     if type_ in RESULT or response:
         return _result(response or part, None)
-    call = next((part[key] for key in CALL_KEYS if isinstance(part.get(key), dict)), None)
+    call = _inside(part, CALL_KEYS)
     if type_ in CALL or call or "toolName" in part:
         return [_call(call or part)]
     return None
@@ -311,7 +311,7 @@ def _call(call: dict[str, Any]) -> Piece:
     wrapped = call.get("function")
     inner = wrapped if isinstance(wrapped, dict) else call
     logged = next((inner[key] for key in ("arguments", "args", "input") if key in inner), None)
-    call_id = next((call[key] for key in ("call_id", "id", "toolCallId", "toolUseId") if call.get(key)), None)
+    call_id = _given(call, ("call_id", "id", "toolCallId", "toolUseId"))
     name = next((inner[key] for key in ("name", "toolName") if isinstance(inner.get(key), str)), None)
     return piece("tool_call", "", None if call_id is None else str(call_id), name, arguments_of(logged))
 
@@ -328,7 +328,7 @@ def _result(value: dict[str, Any], content: Any) -> list[Piece]:
         if isinstance(content, list) and not all(isinstance(part, dict) and part.keys() & PARTS for part in content):
             content = json_text(content)  # a list that a tool returned, not parts of a message
     text, opaque = text_of([_plain(part) for part in content] if isinstance(content, list) else content)
-    call_id = next((value[key] for key in RESULT_IDS if value.get(key)), None)
+    call_id = _given(value, RESULT_IDS)
     name = value.get("name") or value.get("toolName")
     return [
         piece(
@@ -365,6 +365,22 @@ def _failed(value: dict[str, Any], content: Any) -> bool | None:
 def _declares(content: Any) -> bool:
     """Whether a message of a tool is the tool's declaration, as LangGraph logs it."""
     return isinstance(content, dict) and content.get("type") == "function" and isinstance(content.get("function"), dict)
+
+
+def _given(value: dict[str, Any], keys: Sequence[str]) -> Any:
+    """What stands under the first of these keys that is not empty; null where all are."""
+    for key in keys:
+        if found := value.get(key):
+            return found
+    return None
+
+
+def _inside(value: dict[str, Any], keys: Sequence[str]) -> dict[str, Any] | None:
+    """The object under the first of these keys that has one."""
+    for key in keys:
+        if isinstance(found := value.get(key), dict):
+            return found
+    return None
 
 
 def _str(value: dict[str, Any], key: str) -> str:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 from trajcredit.errors import ParseError
 
 __all__ = ["LARGEST", "Siblings"]
+
+T = TypeVar("T")
 
 LARGEST = 256 << 20
 """Bytes of one file beside a log; a larger one is not looked at."""
@@ -23,6 +27,19 @@ class Siblings:
 
     folder: Path
     given: Path
+    together: set[str] = field(default_factory=set, compare=False, repr=False)
+    """The files of the folder that are read in the same call, so that what one leaves to another is read."""
+    _known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def once(self, what: str, find: Callable[[], T]) -> T:
+        """What was found out about the folder before, else what is found now: its files share these siblings.
+
+        So a folder of many files is listed once, and not once a file.
+        """
+        if what not in self._known:
+            self._known[what] = find()
+        found: T = self._known[what]
+        return found
 
     def read(self, name: str) -> bytes | None:
         """The bytes as they stand in the file, null where none is inside; ParseError says what is wrong with one."""

@@ -23,6 +23,7 @@ from trajcredit import settings
 from trajcredit.errors import ParseError, SkippedFile
 from trajcredit.formats.names import short_names
 from trajcredit.formats.siblings import Siblings
+from trajcredit.formats.tables import PARQUET, lines_of_table
 
 __all__ = ["STDIN", "Source", "expand", "load", "unpack"]
 
@@ -63,8 +64,9 @@ def expand(paths: Iterable[str | Path]) -> list[Source | ParseError]:
     full = {file: _full(file.path) for file in found if not isinstance(file, ParseError)}
     names = short_names(full.values())
     folders = short_names({os.path.dirname(path) for file, path in full.items() if file.path is not None})
+    beside: dict[tuple[Path, Path], Siblings] = {}
     return [
-        Source(names[full[file]], file.path, folders.get(os.path.dirname(full[file])), file.walked, file.siblings)
+        Source(names[full[file]], file.path, folders.get(os.path.dirname(full[file])), file.walked, file.among(beside))
         if isinstance(file, _File)
         else file
         for file in found
@@ -80,9 +82,14 @@ class _File:
     given: Path | None = None
     """The folder that was given, where it lies in one."""
 
-    @property
-    def siblings(self) -> Siblings | None:
-        return None if self.path is None else Siblings(self.path.parent, self.given or self.path.parent)
+    def among(self, known: dict[tuple[Path, Path], Siblings]) -> Siblings | None:
+        """The files around it; those of one folder share what is found out about them."""
+        if self.path is None:
+            return None
+        place = (self.path.parent, self.given or self.path.parent)
+        found = known.setdefault(place, Siblings(*place))
+        found.together.add(self.path.name)
+        return found
 
     @property
     def shown(self) -> str:
@@ -139,9 +146,12 @@ def load(source: Source) -> bytes:
 
 
 def unpack(data: bytes, name: str, limit: int = LIMIT) -> bytes:
-    """The bytes, decoded where they are gzip or zstd; ParseError where that is damaged or too large."""
+    """The bytes, decoded where they are gzip or zstd, the rows of a Parquet file as JSON lines.
+
+    ParseError where that is damaged or too large.
+    """
     if not data.startswith((GZIP, ZSTD)):
-        return data
+        return lines_of_table(data, name, limit) if data.startswith(PARQUET) else data
     decoded = bytearray()
     try:
         for step in _gunzip(data) if data.startswith(GZIP) else _unzstd(data):
@@ -150,7 +160,8 @@ def unpack(data: bytes, name: str, limit: int = LIMIT) -> bytes:
                 raise ParseError(f"decodes to more than {limit / 2**30:.3g} GiB: split it first", name)
     except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
         raise ParseError(f"the compressed file is damaged or cut off: {error}", name) from error
-    return bytes(decoded)
+    whole = bytes(decoded)
+    return lines_of_table(whole, name, limit) if whole.startswith(PARQUET) else whole
 
 
 def _gunzip(data: bytes) -> Iterator[bytes]:

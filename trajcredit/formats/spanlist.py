@@ -60,10 +60,10 @@ def of_object(value: dict[str, Any]) -> TraceSpan:
 
 def _clock(value: dict[str, Any], keys: tuple[str, ...]) -> int | None:
     """The first time there is; a key that says nanoseconds is taken at its word."""
-    key = next((key for key in keys if value.get(key) is not None), None)
-    if key is None:
-        return None
-    return nanoseconds(value[key]) if "nano" in key.lower() else instant(value[key])
+    for key in keys:
+        if (found := value.get(key)) is not None:
+            return nanoseconds(found) if "nano" in key.lower() else instant(found)
+    return None
 
 
 def instant(value: Any) -> int | None:
@@ -77,10 +77,19 @@ def instant(value: Any) -> int | None:
             return None
         return (since.days * 86_400 + since.seconds) * 10**9 + since.microseconds * 1000
     if isinstance(value, float):
-        scale = next((s for most, s in SCALES if abs(value) < most), None)
+        scale = _scale(value)
         return int(value * scale) if scale is not None else None
     number = nanoseconds(value)
-    return None if number is None else next((number * s for most, s in SCALES if abs(number) < most), None)
+    scale = None if number is None else _scale(number)
+    return None if number is None or scale is None else number * scale
+
+
+def _scale(number: float) -> int | None:
+    """The nanoseconds of a unit in which the number would be a time."""
+    for most, scale in SCALES:
+        if abs(number) < most:
+            return scale
+    return None
 
 
 SCALES = ((1e11, 10**9), (1e14, 10**6), (1e16, 10**3), (2.0**63, 1))
@@ -137,7 +146,10 @@ def _failed(code: Any) -> bool | None:
 
 
 def _first(value: dict[str, Any], keys: tuple[str, ...]) -> Any:
-    return next((value[key] for key in keys if value.get(key) is not None), None)
+    for key in keys:
+        if (found := value.get(key)) is not None:
+            return found
+    return None
 
 
 def _id(value: Any) -> str:

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from trajcredit.errors import ParseError
+from trajcredit.formats.printed import Printed, printed_objects
 from trajcredit.formats.repair import mended, why
 
 __all__ = ["REFUSED", "Bytes", "Record", "Shape", "Split", "split"]
@@ -24,8 +25,7 @@ _value = msgspec.json.Decoder(msgspec.Raw)
 _elements = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(msgspec.Struct, frozen=True, gc=False):
     """The bytes of one record and its number from 1: the line in JSONL, else the position in the array."""
 
     number: int
@@ -40,6 +40,8 @@ class Split:
     records: list[Record | ParseError]
     slips: list[ParseError] = field(default_factory=list)
     """What is wrong between the records and costs none: a comma that is missing, or one too many."""
+    is_json: bool = False
+    """The log as a whole is JSON, not only its lines, or what is left of it."""
 
 
 def split(name: str, data: bytes) -> Split:
@@ -49,20 +51,24 @@ def split(name: str, data: bytes) -> Split:
     first = data[:64].lstrip()[:1] or data.lstrip()[:1]
     if first == b"[":
         try:
-            return Split("array", [Record(number, raw) for number, raw in enumerate(_elements.decode(data), 1)])
+            elements = _elements.decode(data)
+            return Split("array", [Record(number, raw) for number, raw in enumerate(elements, 1)], is_json=True)
         except REFUSED:
             pass  # JSONL of arrays, or one element is broken
     if first in (b"[", b"{") and _is_json(data):
-        return Split("value", [Record(1, data)])
-    lines = [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if line and not line.isspace()]
-    if _are_records([line for _, line in lines]):
-        return Split("lines", [Record(number, line) for number, line in lines])
+        return Split("value", [Record(1, data)], is_json=True)
+    numbered = [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if line and not line.isspace()]
+    lines = [line for _, line in numbered]
+    if _are_records(lines):
+        return Split("lines", [Record(number, line) for number, line in numbered])
     if first == b"[":
-        ways = (_TOKEN, _TOKEN_OF_LINE) if _one_a_line([line for _, line in lines]) else (_TOKEN,)
+        ways = (_TOKEN, _TOKEN_OF_LINE) if _one_a_line(lines) else (_TOKEN,)
         found = (_by_hand(name, data, start, tokens) for tokens in ways)
         return max(found, key=lambda s: sum(isinstance(record, Record) for record in s.records))
     if data[:6].lstrip().startswith(_EVENT):
         return Split("lines", _events(data))
+    if printed := printed_objects(data):
+        return _of_printed(name, printed)
     return Split("value", [Record(1, data)]) if first == b"{" else Split("other", [])
 
 
@@ -94,6 +100,16 @@ def _are_records(lines: Sequence[bytes]) -> bool:
 
 def _is_whole(line: bytes) -> bool:
     return line.startswith((b"{", b"[")) and _is_json(line)
+
+
+def _of_printed(name: str, found: Printed) -> Split:
+    """Objects by the line each begins in; what else was printed costs none of them, but is said."""
+    records: list[Record | ParseError] = [Record(line, raw) for line, raw in found.objects]
+    others = found.others
+    if not others:
+        return Split("lines", records)
+    first = f"{len(others)} lines are no JSON, the first is" if len(others) > 1 else "1 line is no JSON,"
+    return Split("lines", records, [ParseError(f"{first} line {others[0]}: left out", name, others[0])])
 
 
 # ---------------------------------------------------------------- server-sent events

@@ -4,6 +4,7 @@
 | --- | --- |
 | `user-call` | the simulated user called tools: what it did stands as an observation |
 | `merged-chunks` | speech that was logged in chunks is joined, a span for each time a speaker has the floor |
+| `content-off` | somebody spoke, but the log keeps no words of it |
 | `run-error` | the run ended in an error: its reward is no verdict on the agent |
 | `unknown-role` | a message of a role that the format does not have is kept as a note in the transcript |
 """
@@ -58,6 +59,7 @@ class Message(msgspec.Struct, gc=False):
     timestamp: str | int | float | None = None
     cost: float | None = None
     usage: Any = None
+    contains_speech: bool | None = None
 
 
 class Tick(msgspec.Struct, gc=False):
@@ -186,6 +188,7 @@ class _Talk:
         self._heard: list[Message] = []  # chunks of whoever has the floor
         self._since = 0
         self._merged = 0
+        self._wordless = 0
 
     def add(self, message: Message, index: int) -> None:
         """The spans of one message."""
@@ -206,6 +209,7 @@ class _Talk:
     def hear(self, tick: Tick, index: int) -> None:
         """The spans that a moment ends, and the calls and results in it."""
         for chunk in (tick.agent_chunk, tick.user_chunk):
+            self._wordless += chunk is not None and bool(chunk.contains_speech) and chunk.content is None
             if chunk is not None and chunk.content not in (None, "", []):
                 if self._heard and self._heard[0].role != chunk.role:
                     self._flush()
@@ -227,6 +231,8 @@ class _Talk:
         notes = self.transcript.notes
         if self._n_asked:
             notes.append(Note("user-call", f"calls by the simulated user stand as observations: {self._n_asked}"))
+        if self._wordless:
+            notes.append(Note("content-off", f"chunks of speech of which the log keeps no words: {self._wordless}"))
         if self._merged:
             notes.append(Note("merged-chunks", f"chunks of speech joined to those before them: {self._merged}"))
         self.transcript.finish()

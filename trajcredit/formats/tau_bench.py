@@ -2,6 +2,7 @@
 
 | note | says |
 | --- | --- |
+| `failure-label` | what a person found wrong at this message, from a file of labels beside the log |
 | `run-error` | the run ended in an exception of the harness: its reward is no verdict on the agent |
 """
 
@@ -16,6 +17,7 @@ import msgspec
 from trajcredit.errors import ParseError
 from trajcredit.formats.chat import Message, logged_id, outcome_of, transcript_of
 from trajcredit.formats.document import Document, Match, trajectories
+from trajcredit.formats.failure_labels import with_failures
 from trajcredit.formats.split import Record
 from trajcredit.model import Note, Trajectory
 from trajcredit.registry import formats
@@ -65,7 +67,7 @@ class TauBench:
 def _trajectory(document: Document, record: Record, row: Row, notes: list[Note]) -> Trajectory:
     transcript = transcript_of(row.traj)
     dataset, task, trial = document.dataset_of(record), str(row.task_id), logged_id(row.trial)
-    return Trajectory(
+    found = Trajectory(
         id=":".join(part for part in (dataset or document.name, task, trial) if part is not None),
         dataset=dataset,
         task=task,
@@ -75,6 +77,7 @@ def _trajectory(document: Document, record: Record, row: Row, notes: list[Note])
         report=[*notes, *transcript.notes, *_crash(row.info)],
         source=document.origin_of(FORMAT, record),
     )
+    return with_failures(document, found) if len(document.records) == 1 else found
 
 
 def _crash(info: Any) -> list[Note]:

@@ -4,10 +4,12 @@
 | --- | --- |
 | `sessions/agent.cast` | what the terminal showed; the event stream that Claude Code printed there is read |
 | `agent-logs/episode-N/` | of Terminus: `prompt.txt` is what it was told, `response.txt` or `.json` what it answered |
+| `commands` in such an answer | a call that types them, marked as inferred; the next prompt is its result |
 
 | note | says |
 | --- | --- |
 | `no-transcript` | no file beside the results holds what the agent did: only the verdict is known |
+| `written-call` | calls were written as text: those found are marked as inferred |
 | `run-error` | the harness says how the trial failed |
 """
 
@@ -26,9 +28,12 @@ from trajcredit.errors import InputError, ParseError, SkippedFile
 from trajcredit.formats.chat import outcome_of
 from trajcredit.formats.claude_code_stream import sessions
 from trajcredit.formats.document import Document, Match, decoded, trajectories
+from trajcredit.formats.entries import Part
 from trajcredit.formats.parts import json_text
 from trajcredit.formats.split import REFUSED, Record
 from trajcredit.formats.transcript import Transcript
+from trajcredit.formats.typed import typed_call
+from trajcredit.formats.written import SAID
 from trajcredit.model import Edge, Note, Trajectory
 from trajcredit.registry import formats
 
@@ -236,6 +241,8 @@ def _episodes(document: Document, trial: Trial) -> Iterator[Trajectory]:
     """What Terminus was told and answered, an episode after the other."""
     transcript = Transcript()
     edges: list[Edge] = []
+    typed: int | None = None
+    noted = False
     for number in range(MOST_EPISODES):
         folder = f"agent-logs/episode-{number}"
         prompt = document.beside(f"{folder}/prompt.txt")
@@ -244,7 +251,10 @@ def _episodes(document: Document, trial: Trial) -> Iterator[Trajectory]:
             break
         if prompt is not None:
             text = prompt.data.decode("utf-8", "replace")
-            if number and transcript.spans:
+            if typed is not None:
+                transcript.answer(typed, text, None, number)
+                typed = None
+            elif number and transcript.spans:
                 edges.append(
                     Edge(len(transcript.spans) - 1, len(transcript.spans), "explicit", evidence="what it gave")
                 )
@@ -252,13 +262,28 @@ def _episodes(document: Document, trial: Trial) -> Iterator[Trajectory]:
             else:
                 transcript.add("user", text, number)
         if answer is not None:
-            transcript.begin_turn()
-            transcript.add("assistant", _said(answer.data), number)
+            typed = _answer(transcript, _said(answer.data), number)
+            noted = noted or typed is not None
     if transcript.turn < 0:
         return
     transcript.finish()
     report = [note for note in transcript.notes if note.code != "orphan-result"]
+    report += [Note(*SAID)] if noted else []
     yield Trajectory(id=trial.trial_name, spans=transcript.spans, edges=edges, report=report)
+
+
+def _answer(transcript: Transcript, text: str, number: int) -> int | None:
+    """One answer: what it says, and the call that types its commands, whose span is given; null where it types none."""
+    transcript.begin_turn()
+    for part in typed_call(text) or [Part("assistant", text)]:
+        if part.arguments is None:
+            transcript.add("assistant", part.text, number)
+            continue
+        transcript.call(part.name, None, part.arguments, number)
+        call = len(transcript.spans) - 1
+        transcript.mark(call, inferred=True)
+        return call
+    return None
 
 
 def _said(data: bytes) -> str:

@@ -35,6 +35,21 @@ RULES = {"paired-by-name": "by the tool's name", "paired-by-position": "by its p
 class Transcript:
     """Collects the spans of one trajectory; `finish` settles what only the whole log can tell."""
 
+    __slots__ = (
+        "_by_id",
+        "_early",
+        "_first_sibling",
+        "_open",
+        "_siblings",
+        "_turn_of_calls",
+        "_twins",
+        "moved",
+        "notes",
+        "spans",
+        "speakers",
+        "turn",
+    )
+
     def __init__(self) -> None:
         self.spans: list[Span] = []
         self.notes: list[Note] = []
@@ -147,13 +162,16 @@ class Transcript:
 
     def finish(self) -> None:
         """Settle results that were logged before their calls, and say what stayed open."""
-        answers = self._late_calls()
+        answers = self._late_calls() if self._early else {}
         for result in self._early:
             if result not in answers:
                 self.note("orphan-result", "no call in the log belongs to this result", result)
         for call in self._open:
             self.note("unanswered-call", f"call {self.spans[call].name} has no result in the log", call)
-        if not any(span.kind in ACTION_KINDS for span in self.spans):
+        for span in self.spans:
+            if span.kind in ACTION_KINDS:
+                break
+        else:
             self.notes.append(Note("no-action", "no action in the log: nothing can get credit"))
         if answers:
             self._reorder(answers)

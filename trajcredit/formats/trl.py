@@ -1,4 +1,6 @@
-"""TRL data sets and completion logs: `prompt` with `completion`, `chosen` and `rejected`, or `completions` of steps.
+"""TRL data sets and completion logs, as JSON lines or Parquet.
+
+Rows of `prompt` with `completion`, of `chosen` and `rejected`, or of `completions`, which are steps.
 
 | key | is |
 | --- | --- |
@@ -67,7 +69,7 @@ OWN = {"prompt", "completion", "completions", "advantage", "step", *Labels.__str
 @formats.register(FORMAT)
 @dataclass(frozen=True, slots=True)
 class Trl:
-    """TRL sets: prompt and completion, chosen and rejected, labelled steps, logs of GRPO completions.
+    """TRL sets, Parquet too: prompt and completion, chosen and rejected, labelled steps, logs of GRPO completions.
 
     Left out: the logged advantage, which is computed anew; columns of a log that are no numbers.
     """

@@ -7,6 +7,7 @@
 | `Computer_terminal` and other executors | output: an observation without credit |
 | `is_correct`, `is_corrected` | the verdict on the answer |
 | `mistake_agent`, `mistake_step`, `mistake_reason` | a person's word on the culprit: a note there, no reward |
+| a file of AgentRx labels beside the log | the same, for each failing step |
 | `ground_truth`, `question_ID` | the right answer, the task |
 
 | note | says |
@@ -28,6 +29,7 @@ import msgspec
 from trajcredit.errors import InputError, ParseError
 from trajcredit.formats.document import Document, Match, Seen, decoded, trajectories
 from trajcredit.formats.entries import Entry, Part
+from trajcredit.formats.failure_labels import with_failures
 from trajcredit.formats.labels import Labels, labels_of, of_entries
 from trajcredit.formats.parts import text_of
 from trajcredit.formats.split import Record
@@ -179,7 +181,7 @@ def _one_of_all(document: Document) -> Iterator[Trajectory | ParseError]:
             entries.append(Entry([]))
             yield error
     try:
-        yield of_entries(entries, Labels(), document, None, FORMAT, notes=notes)
+        yield with_failures(document, of_entries(entries, Labels(), document, None, FORMAT, notes=notes))
     except InputError as error:
         yield document.error(str(error))
 

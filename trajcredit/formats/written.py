@@ -5,8 +5,10 @@
 | `<tool_call>{"name": ..., "arguments": ...}</tool_call>` | a call (Hermes, Qwen) |
 | `<function=NAME><parameter=KEY>VALUE</parameter></function>` | a call (Qwen Coder, OpenHands, SWE-agent) |
 | `Action: NAME`, then `Action Input: ...` | a call (ReAct) |
-| a fenced block of JSON with a name and arguments | a call, if that tool is declared or an observation follows |
-| `<tool_response>`, `Observation:`, `EXECUTION RESULT of [NAME]:` in the next message | its result |
+| special tokens: `[TOOL_CALLS]` (Mistral), `python_tag` (Llama 3), `tool_call_begin` (DeepSeek) | calls |
+| JSON with a name and arguments, fenced or alone | a call, if the tool is declared or an observation follows |
+| JSON with `commands` and their `keystrokes` (Terminus) | a call that types them, one after the other |
+| `<tool_response>`, `Observation:`, `EXECUTION RESULT of [NAME]:`, `[TOOL_RESULTS]` in the next message | its result |
 | anything else that a user says right after a call in tags | its result: there is nobody else to speak |
 
 | note | says |
@@ -19,11 +21,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-import msgspec
 from msgspec.structs import replace
 
 from trajcredit.formats.entries import Entry, Part
+from trajcredit.formats.marked import (
+    GIVEN,
+    after_marks,
+    bare_calls,
+    call_from_json,
+    has_marks,
+    marked_calls,
+    written_call,
+)
 from trajcredit.formats.parts import Arguments, arguments_of
+from trajcredit.formats.typed import KEYSTROKES, typed_call
 
 __all__ = ["SAID", "holds_written_calls", "with_written_calls"]
 
@@ -32,8 +43,6 @@ FUNCTION, END_FUNCTION = "<function=", "</function"
 PARAMETER, END_PARAMETER = "<parameter=", "</parameter>"
 INPUT, FENCE = "Action Input:", "```"
 ANSWER, END_ANSWER = "<tool_response>", "</tool_response>"
-NAMES = ("name", "tool", "tool_name", "action", "function")
-GIVEN = ("arguments", "args", "parameters", "action_input", "input", "tool_input")
 SAID = ("written-call", "calls were written as text: those found are marked as inferred")
 
 _ACTION = re.compile(r"(?:^|\n)[ \t]*Action:[ \t]*([^\n]*)\n\s{0,9}$")
@@ -41,13 +50,14 @@ _NEXT = re.compile(r"\n[ \t]*(?:Observation|Thought|Action|Final Answer)[ \t]*:"
 _OBSERVED = re.compile(r"\s{0,99}(?:observation:|execution result of \[([^\]\n]{1,200})\]:)\s?", re.IGNORECASE)
 _NAME = re.compile(r'"name"\s{0,9}:\s{0,9}"([^"\\\n]{1,200})"')
 _FENCED = re.compile("|".join(f'"{key}"' for key in GIVEN))
-_object = msgspec.json.Decoder(dict[str, object]).decode
 
 
 def holds_written_calls(texts: Collection[str]) -> bool:
     """Whether any of an assistant's texts may hold a call; cheap."""
     for text in texts:
-        if TAG in text or FUNCTION in text or INPUT in text or (FENCE in text and _FENCED.search(text)):
+        if TAG in text or FUNCTION in text or INPUT in text or KEYSTROKES in text or has_marks(text):
+            return True
+        if (FENCE in text or text.lstrip()[:1] == "{") and _FENCED.search(text):
             return True
     return False
 
@@ -97,6 +107,15 @@ def _pieces(part: Part, tools: Collection[str], observed: bool) -> Iterator[Part
         ways = _functions
     elif INPUT in text:
         ways = _react
+    elif has_marks(text):
+        yield from _said(part, marked_calls(text, observed))
+        return
+    elif (typed := typed_call(text)) is not None:
+        yield from typed
+        return
+    elif text.lstrip()[:1] == "{" and _are_known(calls := bare_calls(text), tools, observed):
+        yield from calls
+        return
     elif FENCE in text:
         yield from _said(part, _fenced(text, tools, observed))
         return
@@ -116,8 +135,9 @@ def _said(part: Part, pieces: Iterator[Part | str]) -> Iterator[Part]:
             opaque = None
 
 
-def _call(name: str | None, arguments: Arguments) -> Part:
-    return Part("tool_call", name=name, arguments=arguments, inferred=True)
+def _are_known(calls: Sequence[Part], tools: Collection[str], observed: bool) -> bool:
+    """Whether JSON that looks like calls is meant so: all tools are declared, or none is and an observation follows."""
+    return bool(calls) and all(call.name in tools or (observed and not tools) for call in calls)
 
 
 def _tagged(text: str) -> Iterator[Part | str]:
@@ -128,21 +148,8 @@ def _tagged(text: str) -> Iterator[Part | str]:
         if FUNCTION in inner:
             yield from _functions(inner)
         else:
-            yield _from_json(inner.strip()) or _call(_name_in(inner), arguments_of(inner.strip()))
+            yield call_from_json(inner.strip()) or written_call(_name_in(inner), arguments_of(inner.strip()))
         yield after
-
-
-def _from_json(text: str) -> Part | None:
-    """The call that a JSON object is; null where it is none."""
-    try:
-        value = _object(text)
-    except (msgspec.DecodeError, RecursionError):
-        return None
-    name = next((value[key] for key in NAMES if isinstance(value.get(key), str)), None)
-    given = next((value[key] for key in GIVEN if key in value), None)
-    if name is None or not isinstance(given, dict | list | str | None):
-        return None
-    return _call(str(name), arguments_of(given))
 
 
 def _name_in(text: str) -> str | None:
@@ -159,7 +166,7 @@ def _functions(text: str) -> Iterator[Part | str]:
             yield FUNCTION + piece
             continue
         inner, _, after = inner.partition(END_FUNCTION)
-        yield _call(name.strip().strip('"'), _parameters(inner))
+        yield written_call(name.strip().strip('"'), _parameters(inner))
         yield after.removeprefix(">")
 
 
@@ -188,7 +195,8 @@ def _react(text: str) -> Iterator[Part | str]:
         given = (piece[: end.start()] if end else piece).strip()
         given = given.strip("`").removeprefix("json").strip() if given.startswith(FENCE) else given
         plain = Arguments({"input": given}, given)
-        yield _call(action[1].strip().strip("`[]"), arguments_of(given) if given[:1] in ("{", "[", "") else plain)
+        arguments = arguments_of(given) if given[:1] in ("{", "[", "") else plain
+        yield written_call(action[1].strip().strip("`[]"), arguments)
         before = piece[end.start() :] if end else ""
     yield before
 
@@ -198,8 +206,8 @@ def _fenced(text: str, tools: Collection[str], observed: bool) -> Iterator[Part 
     for place, piece in enumerate(text.split(FENCE)):
         language, newline, inner = piece.partition("\n")
         body = inner if newline and not language.strip().startswith("{") else piece
-        call = _from_json(body.strip()) if place % 2 else None
-        if call is not None and (call.name in tools or (observed and not tools)):
+        call = call_from_json(body.strip()) if place % 2 else None
+        if call is not None and _are_known([call], tools, observed):
             yield FENCE.join(kept)
             yield call
             kept = []
@@ -213,7 +221,8 @@ def _fenced(text: str, tools: Collection[str], observed: bool) -> Iterator[Part 
 
 def _is_observation(entry: Entry) -> bool:
     return not entry.acts and any(
-        part.kind == "tool_result" or ANSWER in part.text or _OBSERVED.match(part.text) for part in entry.parts
+        part.kind == "tool_result" or ANSWER in part.text or _OBSERVED.match(part.text) or after_marks(part.text)
+        for part in entry.parts
     )
 
 
@@ -229,6 +238,9 @@ def _answers(part: Part) -> Iterator[Part]:
         words = "\n".join(text.strip() for text in beside if text.strip())
         if words:
             yield Part("user", words)
+        return
+    if (outputs := after_marks(part.text)) is not None:
+        yield from (replace(part, kind="tool_result", text=output, opaque=None) for output in outputs)
         return
     observed = _OBSERVED.match(part.text)
     text = part.text[observed.end() :] if observed else part.text
