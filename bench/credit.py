@@ -44,13 +44,27 @@ SETTINGS = (
     "shapley",
     "novelty:bonus=0.1",
     "gae:critic=compatible",
+    "doubly_robust:w=0,part=0.3",
     "doubly_robust:w=0",
     "doubly_robust:w=1",
     "doubly_robust:update_size=64",
     "doubly_robust",
     "doubly_robust:update_size=1024",
 )
-"""The first is what differences are to."""
+"""The first is what differences are to; attributors that are not among them are measured at their defaults."""
+TREE = (
+    ("a logged critic whose error is clearly below the spread of returns; long or dense episodes", "gae"),
+    ("the same, short episodes: returns minus V", "gae:lam=1"),
+    ("tasks that share tools, and a fitted critic that foretells outcomes out of fold", "doubly_robust"),
+    ("to read blame or to find a culprit, whatever the critic is worth", "doubly_robust:w=0,part=0.3"),
+    ("the same, many trajectories an update", "gae:critic=compatible"),
+    ("siblings, most steps in states that a sibling came to", "gigpo"),
+    ("siblings, calls that siblings made too: to read blame", "shapley"),
+    ("siblings, calls on no path to the outcome; few trajectories an update", "dag:off_path=0.3"),
+    ("siblings and nothing else", "rloo"),
+    ("one rollout a task", "moving_average"),
+)
+"""What is found -> what it leads to."""
 SIZES = ("64", "256", "1024")
 
 
@@ -62,12 +76,14 @@ def main() -> None:
     asked = parser.parse_args()
     if not (asked.benches / "oracle").is_dir():
         sys.exit(f"{asked.benches}: no folder `oracle` in it: nothing measured")
-    choices = [replace(choice, label=spec) for choice, spec in zip(plugins.choose(SETTINGS), SETTINGS, strict=True)]
+    specs = settings()
+    choices = [replace(choice, label=spec) for choice, spec in zip(plugins.choose(specs), specs, strict=True)]
     oracle = Oracle(asked.benches / "oracle", choices)
     parts = {
         "oracle": list(oracle.table()),
         "oracle against grpo": list(oracle.differences()),
         "oracle by family": list(oracle.by_family()),
+        "tree": list(oracle.tree()),
     }
     for name in ("tau_airline", "whowhen"):
         parts[name] = list(blame_table(asked.benches / "blame" / name, choices))
@@ -79,6 +95,12 @@ def main() -> None:
             text = with_part(text, name, lines)
         PAGE.write_text(text, encoding="utf-8")
         MODULE.write_text(module_text(MODULE.read_text(encoding="utf-8"), oracle.figures()), encoding="utf-8")
+
+
+def settings() -> list[str]:
+    """SETTINGS, and every other attributor there is."""
+    named = {spec.partition(":")[0] for spec in SETTINGS}
+    return [*SETTINGS, *(plugin.name for plugin in plugins.attributors() if plugin.name not in named)]
 
 
 def with_part(text: str, name: str, lines: Sequence[str]) -> str:
@@ -134,7 +156,7 @@ class Oracle:
             gains = " / ".join(f"{found[f'efficiency {n}']:.2f}" for n in SIZES)
             yield f"| `{name}` | {' | '.join(plain)} | {cosines} | {gains} |"
         for name, reason in self.failed.items():
-            yield f"| `{name}` | not measured: {reason} | | | | | | |"
+            yield f"| `{name}` | not measured: {reason.partition(':')[0]} | | | | | | |"
 
     def figures(self) -> dict[str, list[float]]:
         """Setting -> its figures in the order of COLUMNS."""
@@ -143,13 +165,26 @@ class Oracle:
             macro = report["macro"]
             plain = [macro[key] for key in ("pearson", "sign_acc", "blame1", "praise1", "nmse")]
             cosines, gains = ([macro[key][n] for n in SIZES] for key in ("cos_model", "efficiency"))
-            found[name] = [round(value, 4) for value in (*plain, *cosines, *gains)]
+            found[name] = [round(value, 3) for value in (*plain, *cosines, *gains)]
         return found
 
     def differences(self) -> Iterator[str]:
         """Each setting minus the first, paired, with intervals by groups."""
         [macro] = [table for table in self.tables if table.part == "macro"]
         yield from difference_rows(macro, ("pearson", "sign", "blame@1", "praise@1"))
+
+    def tree(self) -> Iterator[str]:
+        """Each leaf of the tree with what it measured."""
+        yield "| what is found | then | pearson | blame@1 | efficiency 64 / 256 / 1024 |"
+        yield "| --- | --- | --- | --- | --- |"
+        figures = self.figures()
+        for found, name in TREE:
+            cells = ["not measured: no log here has a critic's values", "", ""]
+            if name in figures:
+                row = dict(zip(COLUMNS, figures[name], strict=True))
+                gains = " / ".join(f"{row[f'efficiency {n}']:.2f}" for n in SIZES)
+                cells = [f"{row['pearson']:.2f}", f"{row['blame@1']:.2f}", gains]
+            yield f"| {found} | `{name}` | {' | '.join(cells)} |"
 
     def by_family(self) -> Iterator[str]:
         """Correlation and blame@1 in each family."""
@@ -209,13 +244,31 @@ def blame_table(folder: Path, choices: Sequence[plugins.Choice]) -> Iterator[str
     ]
     yield f"| attributor | {' | '.join(title + m for title, m in measures)} | acc@1 minus `{SETTINGS[0]}` |"
     yield "| --- |" + " --- |" * (len(measures) + 1)
-    for name, figures in found[""].figures.items():
+    rows: dict[str, list[str]] = {}
+    for name in found[""].figures:
         cells = [interval(found[title].figures[name][m]) for title, m in measures]
         against = found[""].differences.get(name)
-        cells.append("" if against is None else interval(against["acc@1"], "+"))
-        yield f"| `{name}` | {' | '.join(cells)} |" if figures else ""
+        cells.append("0" if against is None else interval(against["acc@1"], "+"))
+        rows.setdefault(" | ".join(cells).replace("+0.000 [+0.000, +0.000]", "0"), []).append(f"`{name}`")
+    for row, names in rows.items():
+        yield f"| {', '.join(names)} | {row} |"
     for failed in tables[""].failed:
-        yield f"| `{failed.attributor}` | not measured: {failed.reason} |" + " |" * len(measures)
+        yield f"| `{failed.attributor}` | not measured: {failed.reason.partition(':')[0]} |" + " |" * len(measures)
+    yield from ("", said_of(batch, labels))
+
+
+def said_of(batch: tc.Batch, labels: grading.Labels) -> str:
+    """How many of the labelled runs any outcome can say something of."""
+    spread = {name: set[float]() for name in batch.group_ids}
+    for t, outcome in enumerate(batch.outcome.tolist()):
+        spread[batch.group_ids[batch.group[t]]].add(outcome)
+    group = {name: batch.group_ids[batch.group[t]] for t, name in enumerate(batch.trajectory_ids)}
+    culprits = [case for case in labels.cases if case.culprit is not None]
+    uniform = sum(len(spread[group[case.trajectory_id]]) == 1 for case in culprits)
+    return (
+        f"{len(culprits)} runs with a culprit; {uniform} of them are in groups all of whose rollouts failed alike, "
+        f"where every baseline of the group leaves 0. {DRAWS:,} bootstrap draws over the groups."
+    )
 
 
 def difference_rows(table: grading.Table, measures: Sequence[str]) -> Iterator[str]:

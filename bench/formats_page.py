@@ -45,7 +45,8 @@ API.
 Limits, in every format: arguments and declarations that nest deeper than 100 levels, rewards beyond 2^53, NaN and
 infinities are refused, or kept as the text they were, and it says where; half a surrogate pair becomes U+FFFD and NUL
 becomes U+2400, with a note; text that is no UTF-8 is refused with the byte; gzip, zstd, zip and Parquet are read up to
-2 GiB decoded.
+2 GiB decoded. A log that comes over the network or on standard input may nest at most 100 levels, also under keys
+that no reader looks at.
 
 Whatever the format, a log may be one JSON value, a JSON array, JSON lines, server-sent events, objects that a program
 printed over several lines each, or the rows of a Parquet file: columns that are null in a row are absent from it.

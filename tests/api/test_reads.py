@@ -6,9 +6,11 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from msgspec.structs import replace
 
 from tests.api.speaking import Api, chat, lines
-from trajcredit.model import decode
+from tests.build import run
+from trajcredit.model import decode, encode
 
 GROUP = [chat("a", 1.0), chat("b", 0.0, said="No idea."), chat("c", None), chat("d", 0.25, group="h")]
 
@@ -48,6 +50,7 @@ def test_the_list_is_paged_whole(filled: Api) -> None:
         ({"task": "t"}, "abcd"),
         ({"dataset": "runs.jsonl"}, "abcd"),
         ({"policy_version": "v1"}, ""),
+        ({"model": "gpt"}, ""),
         ({"step_min": "0"}, ""),
     ],
 )
@@ -85,6 +88,31 @@ def test_one_trajectory_with_all_there_is_to_it(filled: Api) -> None:
     assert sum(term["value"] for term in why["terms"]) == pytest.approx(said["credit"][3], abs=1e-6)
     [one] = filled.get("/trajectories/ext:a/credits/3")["items"]
     assert one["credit"] == said["credit"][3]
+
+
+def test_the_model_that_answered_is_shown_and_filtered_by(filled: Api) -> None:
+    named = [replace(run("ua", 1.0, name=f"m{n}"), model=model) for n, model in enumerate(["gpt-5", "gpt-5-mini"])]
+    filled.upload(b"".join(encode(one) + b"\n" for one in named))
+    page = filled.get("/trajectories", model="gpt-5")
+    assert [(row["external_id"], row["model"]) for row in page["items"]] == [("m0", "gpt-5")]
+    assert filled.get("/trajectories/ext:m1")["model"] == "gpt-5-mini"
+    assert filled.get("/trajectories/ext:a")["model"] is None
+    assert {row["model"] for row in filled.get("/trajectories")["items"]} == {None, "gpt-5", "gpt-5-mini"}
+
+
+def test_what_the_reader_and_the_graph_guessed_is_told(api: Api) -> None:
+    orphan = {"role": "tool", "tool_call_id": "gone", "content": "42"}
+    broken = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"to": "PA'}}
+    row = chat("a")
+    row["messages"][1:1] = [orphan]
+    row["messages"][2]["tool_calls"] = [broken]
+    told = [(note["code"], note["span"]) for note in api.upload(lines(row))["items"][0]["report"]]
+    report = api.get("/trajectories/ext:a")["report"]
+    assert [(note["code"], note["span"]) for note in report] == told
+    assert ("orphan-result", 1) in told
+    assert ("broken-arguments", 2) in told
+    assert all(note["message"] for note in report)
+    assert api.get("/trajectories")["items"][0]["n_notes"] == len(report)
 
 
 def test_text_and_raw_line_come_as_attachments(filled: Api) -> None:

@@ -9,6 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from tests.api.speaking import Api, chat, lines
+from tests.service.pools import pool
 
 GROUP = [chat("a", 1.0), chat("b", 0.0, said="No idea.")]
 
@@ -31,6 +32,19 @@ def test_a_run_is_queued_and_seen_through(filled: Api) -> None:
     assert filled.get("/runs", limit=1)["next"] is not None
 
 
+def test_a_run_says_which_critic_it_asked_and_explains_itself_by_what_that_said(api: Api) -> None:
+    api.upload(lines(*pool()), name="runs.jsonl")
+    run = api.run("doubly_robust", parameters={"w": 0.5})
+    assert (run["critic"], len(run["critic_fingerprint"])) == ("compatible", 12)
+    assert "critic" in {note["code"] for note in run["notes"]}
+    why = api.get("/trajectories/ext:g0r0/why", run=run["id"], span=4)
+    assert why["terms"][0]["name"] == "forecast of this choice"
+    assert sum(term["value"] for term in why["terms"]) == pytest.approx(why["credit"], abs=1e-6)
+    other = api.run("gae", parameters={"critic": "compatible"})
+    assert (other["label"], other["critic_fingerprint"]) == ("gae:critic=compatible", run["critic_fingerprint"])
+    assert (lambda one: (one["critic"], one["critic_fingerprint"]))(api.run("grpo")) == (None, None)
+
+
 def test_a_queued_run_is_cancelled(filled: Api) -> None:
     run = filled.ask("POST", "/runs", 202, json={"attributor": "dag"})
     assert filled.ask("POST", f"/runs/{run['id']}/cancel")["state"] == "cancelled"
@@ -51,11 +65,13 @@ def test_a_queued_run_is_cancelled(filled: Api) -> None:
         pytest.param(b'{"attributor": "dag", "parameters": {"gamma": 1e400}}', "body", id="too large a number"),
         pytest.param(b'{"attributor": "dag", "dataset": "\\u0000"}', "dataset", id="NUL"),
         pytest.param(b'{"attributor": "dag", "dataset": "\\ud800"}', "body", id="half a surrogate pair"),
-        pytest.param(b'{"attributor": "dag", "reward": "mother"}', "reward", id="an unknown source"),
+        pytest.param(b'{"attributor": "dag", "reward": "mother"}', None, id="neither a source nor a name"),
+        pytest.param(b'{"attributor": "dag", "reward": 1}', "reward", id="a number for a reward"),
         pytest.param(b'{"attributor": "nothing"}', None, id="an unknown attributor"),
         pytest.param(b'{"attributor": "dag:gamma=1"}', None, id="parameters in the name"),
         pytest.param(b'{"attributor": "dag", "parameters": {"gama": 1}}', None, id="an unknown parameter"),
         pytest.param(b'{"attributor": "dag", "parameters": {"gamma": "much"}}', None, id="no number"),
+        pytest.param(b'{"attributor": "gae", "parameters": {"critic": "me"}}', None, id="an unknown critic"),
         pytest.param(b'{"attributor": "dag", "group_by": "weather"}', None, id="an unknown group"),
         pytest.param(b'{"attributor": "dag", "dataset": "other"}', None, id="nothing to score"),
     ],

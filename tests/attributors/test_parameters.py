@@ -10,7 +10,21 @@ from trajcredit.attributors import Dag, Gae, Grpo, MovingAverage, Rloo, Rtg, con
 from trajcredit.errors import InputError
 from trajcredit.registry import attributors, parameters, summary
 
-NAMES = ["broadcast", "dag", "gae", "grpo", "moving_average", "rloo", "rtg"]
+NAMES = [
+    "broadcast",
+    "dag",
+    "doubly_robust",
+    "gae",
+    "gigpo",
+    "grpo",
+    "information_gain",
+    "moving_average",
+    "novelty",
+    "rloo",
+    "rtg",
+    "shapley",
+    "tree",
+]
 
 
 def test_all_are_registered() -> None:

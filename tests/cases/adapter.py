@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 import trajcredit as tc
 from tests.cases.logs import LETTERS, LOGS, Case, about
+from tests.cases.states import STATES
 from trajcredit.arrays import F64
 from trajcredit.model import Edge, Note, Reward, Span, Trajectory
 
@@ -202,6 +203,7 @@ def _credit_graph(case: Case) -> None:
 
 RUNNERS: dict[str, Callable[[Case], None]] = {
     **LOGS,
+    **STATES,
     "group_scores": _group_scores,
     "turn_rows": _turn_rows,
     "step_rows": _step_rows,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 import sqlite3
 from pathlib import Path
@@ -13,6 +14,7 @@ import pyarrow.parquet
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.service.pools import pool
 from tests.service.uploads import log, rollout
 from trajcredit.cli.root import root
 from trajcredit.service.demo import bundled
@@ -136,6 +138,41 @@ def test_run_and_export_give_the_rows_of_score() -> None:
     assert Path("rows.jsonl").read_text() == exported
 
 
+def test_run_and_export_give_the_rows_of_score_for_rewards_of_one_name() -> None:
+    rewards = [{"value": n / 4, "source": "human", "name": "tone"} for n in range(4)]
+    spans = [{"kind": "user", "turn": -1, "text": "?"}, {"kind": "assistant", "turn": 0, "text": "!"}]
+    head = {"schema": "trajcredit.trajectory/1", "group": "g", "spans": spans}
+    some = [{**head, "id": f"t{n}", "rewards": [{"value": 1.0}, one]} for n, one in enumerate(rewards)]
+    good("ingest", written("log.jsonl", *some))
+    made = json.loads(good("run", "grpo", "--reward", "tone", "--json").stdout)
+    assert (made["reward_source"], made["reward_name"]) == ("human", "tone")
+    exported = good("export", "--run", made["id"]).stdout
+    assert exported.replace(f'"{made["id"]}"', "null") == (
+        good("score", "log.jsonl", "-a", "grpo", "--reward", "tone").stdout
+    )
+    assert [row["outcome"] for row in rows(exported) if row["is_action"]] == [0.0, 0.25, 0.5, 0.75]
+    Path("trajcredit.toml").write_text('reward = "tone"\n')
+    assert json.loads(good("run", "grpo", "--json").stdout)["reward_name"] == "tone"
+    assert "no reward of that name, but tone" in run("run", "grpo", "--reward", "tune").stderr
+
+
+def test_run_and_export_give_the_rows_of_score_where_a_critic_is_asked() -> None:
+    good("ingest", written("log.jsonl", *pool()))
+    for spec in ("doubly_robust", "gae:critic=compatible"):
+        said = good("run", spec)
+        assert re.fullmatch(
+            rf"run \S+ \(#\d\) {spec}: done, 40 of 40 trajectories; critic compatible, fingerprint \w{{12}}\n",
+            said.stdout,
+        )
+        assert "critic compatible read 40 scored of 40 trajectories" in said.stderr
+        name = said.stdout.split()[1]
+        exported = good("export", "--run", name).stdout
+        assert exported.replace(f'"{name}"', "null") == good("score", "log.jsonl", "-a", spec).stdout
+        for options in (["-n", "2"], ["--json"]):
+            of_file = good("blame", "log.jsonl", "--trajectory", "g1r1", "-a", spec, *options).stdout
+            assert good("blame", "g1r1", "-a", spec, *options).stdout == of_file
+
+
 def test_run_as_json_is_the_run() -> None:
     good("ingest", FLIGHTS)
     found = json.loads(good("run", "grpo", "--json", "--reward", "human", "--dataset", "wrong_flight.jsonl").stdout)
@@ -162,6 +199,10 @@ def test_notes_of_a_run_are_told_once_a_kind() -> None:
     [
         pytest.param(["run", "gpro"], "no attributor named 'gpro'; known: ", id="an unknown attributor"),
         pytest.param(["run", "dag:gamma=2"], "gamma=2.0 is not a number in [0, 1]", id="a parameter out of range"),
+        pytest.param(["run", "gae:critic=me"], "no critic named 'me'; known: compatible", id="an unknown critic"),
+        pytest.param(
+            ["blame", "flight-1", "-a", "doubly_robust"], "`trajcredit run doubly_robust`", id="no fit to read"
+        ),
         pytest.param(["run", "dag", "--reward", "mum"], "no reward source 'mum'; known: ", id="an unknown source"),
         pytest.param(["run", "dag", "--group-by", "x"], "cannot group by x; known: ", id="an unknown group"),
         pytest.param(["run", "dag", "--dataset", "x"], "no trajectories of data set 'x'", id="an unknown data set"),
@@ -259,6 +300,20 @@ def test_a_late_reward_changes_the_outcome_and_makes_runs_stale() -> None:
 def test_a_negative_reward_is_no_option() -> None:
     good("ingest", FLIGHTS)
     assert good("reward", "ext:flight-1", "-0.5", "--source", "judge", "--span", "2").stderr.startswith("1 appended")
+
+
+def test_rewards_of_a_file_go_by_the_id_of_the_log_alone() -> None:
+    good("ingest", FLIGHTS)
+    Path("late.ndjson").write_text('{"trajectory": "flight-1", "value": 1}\n{"trajectory": "flight-9", "value": 1}\n')
+    result = run("reward", "late.ndjson")
+    assert (result.exit_code, result.stderr.splitlines()) == (
+        1,
+        [
+            "error: late.ndjson:2: no trajectory 'flight-9'",
+            "1 appended, 0 known already, 1 rejected; 0 runs stale by it",
+        ],
+    )
+    assert "reward 1.0 from verifier" in good("show", "flight-1").stdout
 
 
 def test_rewards_of_a_file_are_answered_line_by_line() -> None:

@@ -55,6 +55,11 @@ def test_steps_that_a_converter_cut_out_of_one_answer_are_one_turn() -> None:
     assert codes(trajectory) == ["joined-steps", "companion-missing"]
 
 
+def test_a_step_that_says_nothing_has_no_rest() -> None:
+    trajectory = read_one(log(TASK, acts(""), acts("", call("c1"))))
+    assert outline(trajectory) == ["-1 user Go.", "0 tool_call f"]
+
+
 def test_what_a_converter_wrote_in_place_of_text_is_never_text() -> None:
     step = acts("Executed f c1", call("c1"), metrics={"completion_tokens": 4})
     assert [span.kind for span in read_one(log(step)).spans] == ["tool_call"]

@@ -374,3 +374,20 @@ def test_the_data_set_may_be_said_by_the_caller() -> None:
 def test_an_upload_may_be_compressed() -> None:
     assert said(read_bytes(gzip.compress(ROW), "a.json")) == ["a.json"]
     assert said(read_bytes(gzip.compress(ROW)[:-2], "a.json"))[0].startswith("! a.json: the compressed file is damaged")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "why"),
+    [
+        pytest.param("a.eval", b"PK\x03\x04 and no more", "a zip archive that is damaged or cut off", id="cut archive"),
+        pytest.param("a.log", gzip.compress(gzip.compress(ROW)), "gzip inside of gzip", id="packed twice"),
+        pytest.param("a.txt", ROW.decode().encode("utf-16"), "text as UTF-16: expected UTF-8", id="UTF-16"),
+        pytest.param("a.jsonl", b"half of a line", "it is named .jsonl, and", id="by its name"),
+    ],
+)
+def test_what_was_a_log_is_an_error_in_a_folder_too(name: str, data: bytes, why: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(data)
+    (tmp_path / "b.json").write_bytes(ROW)
+    failed = [item for item in read(tmp_path) if isinstance(item, ParseError)]
+    assert [type(item) for item in failed] == [ParseError], "an error, not a file passed over"
+    assert why in failed[0].reason

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet
 import pytest
@@ -13,11 +14,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests import laws
+from tests.build import run as build_run
 from tests.service.uploads import PROJECT, log, rollout, scored, send
 from trajcredit.errors import InputError, NotFoundError, UnknownNameError
 from trajcredit.formats import read_bytes
-from trajcredit.model import Trajectory, encode
-from trajcredit.service import exporting, plugins, rewarding, stateless
+from trajcredit.model import Reward, SpawnedBy, Trajectory, encode
+from trajcredit.service import crediting, exporting, plugins, rewarding, stateless
 from trajcredit.service.asking import of_spec
 from trajcredit.service.demo import bundled
 from trajcredit.service.exporting import export, export_file
@@ -126,6 +128,57 @@ def test_group_and_reward_are_those_that_the_run_was_asked_for(store: Store, tmp
     run = scored(store, "grpo", Wanted(reward="human", group_by="task"))
     assert exported(store, run.id) == stateless_rows([str(file)], "grpo", reward="human", group_by="task")
     assert exported(store, scored(store).id) == stateless_rows([str(file)], "grpo")
+
+
+def test_a_run_of_rewards_of_one_name_has_the_rows_of_score(store: Store, tmp_path: Path, monkeypatch: Any) -> None:
+    """Also where a piece of it has no such reward, or has them from another source than the run reads."""
+    lines = []
+    for n, (own, others) in enumerate(
+        [
+            (Reward(1.0, "human", name="tone"), [Reward(0.0), Reward(0.25, "verifier", name="aim")]),
+            (Reward(0.5, "judge", name="tone"), [Reward(1.0)]),
+            (None, [Reward(0.125, "human", name="aim")]),
+            (Reward(0.25, "human", span=2, name="tone"), [Reward(0.75, "human", span=3)]),
+        ]
+    ):
+        given = others if own is None else [*others, own]
+        lines.append(encode(replace(build_run("ucraa", name=f"t{n}"), rewards=given)) + b"\n")
+    file = tmp_path / "log.jsonl"
+    file.write_bytes(b"".join(lines))
+    list(ingest_paths(store, PROJECT, [str(file)]))
+    monkeypatch.setattr(exporting, "PIECE_TRAJECTORIES", 1)
+    for spec in ("grpo", "dag", "rloo"):
+        run = scored(store, spec, Wanted(reward="tone"))
+        rows = exported(store, run.id)
+        assert rows == stateless_rows([str(file)], spec, reward="tone")
+        assert rows != stateless_rows([str(file)], spec, reward="human")
+        assert (run.reward_source, run.reward_name) == ("human", "tone")
+    found = crediting.credits(store, PROJECT, "ext:t1", run.id)
+    assert found.headline.startswith("not scored: it has no reward from the human of 'tone'")
+    rewarding.late(store, PROJECT, b'{"trajectory": "t1", "value": 1, "source": "human", "name": "aim"}')
+    assert crediting.credits(store, PROJECT, "ext:t1", run.id).headline == found.headline, "it would not read that one"
+    rewarding.late(store, PROJECT, b'{"trajectory": "t1", "value": 1, "source": "human", "name": "tone"}')
+    assert "a new run would score it" in crediting.credits(store, PROJECT, "ext:t1", run.id).headline
+    assert exported(store, run.id) == rows, "what came later is not in it"
+    assert sum(term.value for term in crediting.why(store, PROJECT, "ext:t0", run.id, 1).terms) == pytest.approx(
+        crediting.credits(store, PROJECT, "ext:t0", run.id).credit[1]
+    )
+
+
+def test_what_a_sub_agent_shares_is_settled_before_rewards_are_picked_by_name(store: Store, tmp_path: Path) -> None:
+    """One with a verdict of its own by another name shares none: by the name it is unscored, in run and rows alike."""
+    boss = replace(build_run("ua", name="boss"), rewards=[Reward(1.0, "human", name="tone")])
+    own = replace(build_run("ua", name="own"), rewards=[Reward(0.25, "human", name="aim")], parent=SpawnedBy("boss"))
+    none = replace(build_run("ua", name="none"), parent=SpawnedBy("boss"))
+    file = tmp_path / "log.jsonl"
+    file.write_bytes(b"".join(encode(one) + b"\n" for one in (boss, own, none)))
+    list(ingest_paths(store, PROJECT, [str(file)]))
+    run = scored(store, "rtg", Wanted(reward="tone"))
+    assert exported(store, run.id) == stateless_rows([str(file)], "rtg", reward="tone")
+    shown = {
+        name: crediting.credits(store, PROJECT, f"ext:{name}", run.id).credit[1] for name in ("boss", "own", "none")
+    }
+    assert shown == {"boss": 1.0, "own": None, "none": 1.0}
 
 
 def test_names_of_groups_stay_those_of_the_whole_run(

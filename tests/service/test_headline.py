@@ -232,7 +232,7 @@ def test_a_trajectory_that_came_later_or_lies_elsewhere() -> None:
             "not scored: it has no reward from the verifier, and is left out of the baseline of its group",
         ),
         (
-            (2, None, "reward_model", False, None),
+            (2, None, "reward model", False, None),
             "not scored: it has no reward from the reward model, and is left out of the baseline of its group",
         ),
         ((2, None, None, False, None), "not scored: no trajectory of this run had a reward"),

@@ -9,7 +9,7 @@ import pytest
 
 from tests.build import batch_of, run
 from trajcredit.attributors import Attributor, Dag, Gae, Grpo, Rtg
-from trajcredit.service.laws import Proven, compares_siblings, law_of, totals
+from trajcredit.service.laws import Proven, compares_siblings, law_of, totals, unexplained
 
 
 def never() -> Sequence[float]:
@@ -60,6 +60,24 @@ def test_laws_that_need_the_outcome(credit, possible, law: str, total: float | N
 
 def test_gains_that_do_not_fit_prove_nothing() -> None:
     assert law_of(np.array([0.7, -0.2]), np.array([1.0, 0.5]), tuple).law == "free"
+
+
+@pytest.mark.parametrize(
+    ("credit", "forecasts", "rest"),
+    [
+        pytest.param([-0.25, 0.35, -0.25], [-0.1, 0.5, -0.1], -0.15, id="a part and the forecast"),
+        pytest.param([-0.4, -0.15], [-0.2, 0.3], -0.3, id="the forecast counts half"),
+        pytest.param([0.1, 0.5], [0.1, 0.5], 0.0, id="only the forecast, whatever is rounded off"),
+        pytest.param([-0.25, 0.35, -0.2], [-0.1, 0.5, -0.1], None, id="another number for the same forecast"),
+        pytest.param([-0.25, 0.35, 0.1], [-0.1, 0.5, 0.2], None, id="no straight line"),
+        pytest.param([0.5, 0.5], [0.0, 0.0], None, id="no forecast tells them apart"),
+        pytest.param([0.5, 0.5], [np.nan, np.nan], None, id="no forecast"),
+    ],
+)
+def test_the_part_that_is_the_same_in_every_number(credit, forecasts, rest: float | None) -> None:
+    found = unexplained(np.array(credit), np.array(forecasts))
+    assert found == (None if rest is None else pytest.approx(rest))
+    assert rest != 0.0 or found == 0.0
 
 
 @pytest.mark.parametrize(

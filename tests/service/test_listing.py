@@ -21,7 +21,13 @@ def filled(store: Store) -> Store:
     made = run("ucrcra", 0.0, name="bad", edges=[(4, 5)])
     put(
         store,
-        replace(made, source=Origin("openai_chat", "log.jsonl", 3), report=[Note("odd", "an odd line")], task="book"),
+        replace(
+            made,
+            source=Origin("openai_chat", "log.jsonl", 3),
+            report=[Note("odd", "an odd line")],
+            task="book",
+            model="m",
+        ),
         run("ucra", 1.0, name="good", edges=[(2, 3)]),
         run("ua", name="open"),
     )
@@ -39,7 +45,7 @@ def test_a_row_says_where_it_comes_from_and_how_its_group_did(filled: Store) -> 
     bad = found["bad"]
     assert (bad.group, bad.group_size, bad.group_scored, bad.group_mean) == ("g", 3, 2, 0.5)
     assert (bad.outcome, bad.n_spans, bad.n_actions, bad.n_errors, bad.n_tokens) == (0.0, 6, 3, 0, None)
-    assert (bad.format, bad.n_notes, bad.task) == ("openai_chat", 1, "book")
+    assert (bad.format, bad.n_notes, bad.task, bad.model) == ("openai_chat", 1, "book", "m")
     assert (bad.top, bad.strip) == (None, None)
     assert (found["good"].format, found["good"].n_notes, found["open"].outcome) == ("", 0, None)
 

@@ -26,6 +26,7 @@ WHOLE = Trajectory(
     trial="2",
     step=140,
     policy_version="v3",
+    model="gpt-5-mini",
     terminated=True,
     truncated=False,
     tools=[Tool("search", writes=False), Tool("pay", writes=True)],
@@ -53,7 +54,7 @@ def filled(store: Store) -> Store:
 def test_a_skeleton_has_everything_but_text(filled: Store) -> None:
     found = skeleton(filled, PROJECT, "ext:booking 7")
     assert (found.external_id, found.project, found.task, found.role) == ("booking 7", PROJECT, "book", "solver")
-    assert (found.trial, found.step, found.policy_version) == ("2", 140, "v3")
+    assert (found.trial, found.step, found.policy_version, found.model) == ("2", 140, "v3", "gpt-5-mini")
     assert (found.terminated, found.truncated) == (True, False)
     assert (found.format, found.file, found.line) == ("openai_chat", "log.jsonl", 3)
     assert (found.outcome, found.outcome_source, found.n_tokens) == (0.25, "verifier", None)

@@ -48,6 +48,33 @@ def test_each_row_is_answered_in_its_place(store: Store) -> None:
     assert outcomes(store) == {"a": 1.0, "b": 0.0}
 
 
+def test_the_id_of_the_log_alone_will_do(store: Store) -> None:
+    send(store, rollout("a", None), rollout("ext:a", None))
+    answer = give(store, {"trajectory": "a", "value": 1}, {"trajectory": "ext:a", "value": 1})
+    assert [(item.status, item.id, item.external_id) for item in answer.items] == [
+        ("created", None, "a"),
+        ("duplicate", None, "a"),
+    ], "behind the prefix it is always the log's"
+    assert give(store, {"trajectory": "ext:ext:a", "value": 0.5}).appended == 1
+    assert outcomes(store) == {"a": 1.0, "ext:a": 0.5}
+
+
+def test_an_id_that_means_two_is_refused_with_both_ways_out(store: Store) -> None:
+    [first] = send(store, rollout("a", None)).items
+    assert first.id is not None
+    send(store, rollout(first.id, None))
+    answer = give(store, {"trajectory": first.id, "value": 1}, {"trajectory": "a", "value": 0})
+    assert [item.status for item in answer.items] == ["rejected", "created"]
+    assert answer.items[0].reason == (
+        f"'{first.id}' is the id here of one trajectory and the log's own id of another: "
+        f"write 'ext:{first.id}' for the latter, 'ext:a' for the former"
+    )
+    with pytest.raises(InputError, match="is the id here of one trajectory and the log's own id of another"):
+        late_one(store, PROJECT, first.id, "1", {})
+    assert give(store, {"trajectory": f"ext:{first.id}", "value": 0.25}).appended == 1
+    assert outcomes(store) == {"a": 0.0, first.id: 0.25}
+
+
 @pytest.mark.parametrize(
     ("line", "why"),
     [
@@ -67,7 +94,7 @@ def test_each_row_is_answered_in_its_place(store: Store) -> None:
         pytest.param('{"trajectory": "ext:a", "value": 1, "span": 1.5}', "Expected `int", id="half a span"),
         pytest.param('{"trajectory": "ext:a", "value": 1, "span": 9223372036854775808}', "span", id="a huge span"),
         pytest.param('{"trajectory": "ext:a", "value": 1, "at": "soon"}', "expected a time as ISO 8601", id="no time"),
-        pytest.param('{"trajectory": "a", "value": 1}', "no trajectory 'a'", id="the client's id without ext:"),
+        pytest.param('{"trajectory": "z", "value": 1}', "no trajectory 'z'", id="nobody's id"),
         pytest.param("[1, 2]", "Expected `object`", id="a list"),
         pytest.param('{"trajectory": ' + "[" * 5000, "", id="deep"),
     ],

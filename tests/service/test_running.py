@@ -8,7 +8,8 @@ from tests.service.uploads import PROJECT, rollout, scored, send
 from trajcredit.errors import InputError, NotFoundError
 from trajcredit.model import Note
 from trajcredit.service.asking import of_spec
-from trajcredit.service.running import Wanted, ask, ask_for, cancel, condensed, counted, find, listed, wanted
+from trajcredit.service.rewarding import late
+from trajcredit.service.running import Wanted, ask, ask_for, cancel, condensed, counted, find, listed
 from trajcredit.service.versions import code_version, edge_version
 from trajcredit.store import Store
 
@@ -62,10 +63,27 @@ def test_what_cannot_be_run_is_not_queued(store: Store, asking: Wanted, complain
     assert listed(store, PROJECT).items == ()
 
 
-def test_a_source_is_one_of_those_there_are() -> None:
-    assert wanted("human", "task", "d") == Wanted("human", "task", "d")
-    with pytest.raises(InputError, match="no reward source 'mum'; known: verifier"):
-        wanted("mum")
+def test_a_reward_is_a_source_or_the_name_of_one_that_is_there(store: Store) -> None:
+    send(store, rollout("a", task_id="k"), rollout("b", task_id="k"))
+    with pytest.raises(InputError, match=r"^no reward source 'mum'; known: verifier, human, reward_model, judge$"):
+        ask_for(store, PROJECT, of_spec("grpo"), Wanted("mum"))
+    late(
+        store,
+        PROJECT,
+        b'{"trajectory": "a", "value": 1, "name": "tone"}\n{"trajectory": "b", "value": 0, "name": "aim"}',
+    )
+    with pytest.raises(
+        InputError, match=r"no reward source 'mum'; known: .*; and no reward of that name, but aim, tone$"
+    ):
+        ask_for(store, PROJECT, of_spec("grpo"), Wanted("mum"))
+    with pytest.raises(InputError, match="no trajectories of data set 'other'"):
+        ask_for(store, PROJECT, of_spec("grpo"), Wanted("tone", dataset="other"))
+    waiting = ask_for(store, PROJECT, of_spec("grpo"), Wanted("tone"))
+    assert (waiting.reward_source, waiting.reward_name) == (None, "tone")
+    ended = scored(store, "grpo", Wanted("tone"))
+    assert (ended.reward_source, ended.reward_name) == ("verifier", "tone")
+    assert find(store, PROJECT, ended.id) == ended
+    assert (lambda run: (run.reward_source, run.reward_name))(scored(store)) == ("verifier", None)
 
 
 def test_a_queued_run_can_be_cancelled_and_one_that_ended_stays_as_it_is(store: Store) -> None:

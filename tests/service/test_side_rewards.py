@@ -113,6 +113,16 @@ def test_a_reward_of_the_file_counts_instead_of_the_logs_own(tmp_path: Path) -> 
     assert rewards["a"] == [*own, Reward(1.0, at="2026-03-02")]
 
 
+def test_a_reward_that_contradicts_an_earlier_one_is_told(tmp_path: Path) -> None:
+    rows = [{"id": "a", "reward": 0}, {"id": "a", "reward": 0}, {"id": "a", "reward": 1, "source": "human"}]
+    assert not given(tmp_path, rows, run("a"))[1]
+    rewards, notes = given(tmp_path, [*rows, {"id": "a", "reward": 1}], run("a"))
+    assert rewards["a"][-1] == Reward(1.0)
+    assert [(note.code, note.message.partition(" ")[2]) for note in notes] == [
+        ("contradictory-reward", "gives 'a' 1 after 0: the later one counts")
+    ]
+
+
 def test_score_takes_the_file(tmp_path: Path) -> None:
     chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
     rows = "\n".join(json.dumps({"id": name, "group": "g", "messages": chat}) for name in ("a", "b"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ import trajcredit as tc
 from trajcredit.service.demo import bundled
 
 
-def scored(log: str, attributor: str, **parameters: object) -> dict[str, list[tuple[str, float, float]]]:
+def scored(log: str, attributor: str, **parameters: Any) -> dict[str, list[tuple[str, float, float]]]:
     """Trajectory -> (tool or kind, credit, advantage) of its actions, in order."""
     reading = tc.read(bundled(log))
     assert not reading.errors

@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from tests.build import run
-from tests.store.scored import scored
+from tests.store.scored import forecast, scored
 from tests.store.shelf import PROJECT, put
 from tests.store.test_rewards import give
 from trajcredit.formats import read_bytes
@@ -40,6 +40,7 @@ def trajectories() -> list[Trajectory]:
         role="critic",
         step=3,
         policy_version="v1",
+        model="gpt-5-mini",
         answer="42",
         parent=SpawnedBy("boss", 2),
         tools=[Tool("look", "looks", {"type": "object"}, writes=True)],
@@ -57,6 +58,7 @@ def main() -> None:
         with open_store(str(file)) as store:
             put(store, *trajectories(), raw=b"the raw log\n")
             scored(store)
+            forecast(store)
             give(store, ("ext:odd é \U0001f600", Reward(1.0, "human", name="late", at="2026-01-01T00:00:00Z")))
         dump = "\n".join(sqlite3.connect(file).iterdump())
     (DATA / f"{name}.sql").write_text(dump + "\n", encoding="utf-8")

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, Engine, NullPool, create_engine, inspect
+from msgspec.structs import replace
+from sqlalchemy import Connection, Engine, NullPool, create_engine, inspect, select, text
 
 from tests.databases import BOTH, new_url
+from tests.hostile.test_t26_migration import old_database
 from tests.store.fixture import DATA
-from trajcredit.store import migrate, open_store, tables
+from trajcredit.model import decode, encode
+from trajcredit.store import logs, migrate, open_store, tables
 
 FOLDER = migrate.folder()
 VERSIONS = migrate.versions(FOLDER)
@@ -85,3 +88,29 @@ def test_the_tables_of_the_code_are_those_that_migrations_make(kind: str, tmp_pa
         with open_store(migrated) as store, store.read() as conn:
             assert shape(conn) == expected
             assert (sqlite_shape(conn) if kind == "sqlite" else {}) == exactly
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_the_models_that_old_documents_name_are_read(kind: str, tmp_path: Path) -> None:
+    """0002; a document that cannot be read names none, and stays as it is for `db check` to tell."""
+    for url in old_database(kind, "0001", tmp_path):
+        with engine(url).begin() as conn:
+            found = conn.execute(text("SELECT trajectory, line FROM documents ORDER BY trajectory")).all()
+            named = replace(decode(logs.decompress(bytes(found[1].line))), model="gpt-5\U0001f600")
+            for row, line in ((found[0], b"broken"), (found[1], logs.compress([encode(named)])[0])):
+                changed = text("UPDATE documents SET line = :line WHERE trajectory = :key")
+                conn.execute(changed, {"line": line, "key": row.trajectory})
+        with open_store(url) as store, store.read() as conn:
+            models = conn.scalars(select(tables.trajectories.c.model).order_by(tables.trajectories.c.key)).all()
+            assert models == [None, "gpt-5\U0001f600", None, None]
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("version", [version for version in OLD if version < "0003"])
+def test_runs_of_old_versions_asked_no_critic(kind: str, version: str, tmp_path: Path) -> None:
+    """0003."""
+    for url in old_database(kind, version, tmp_path):
+        with open_store(url) as store, store.read() as conn:
+            found = conn.execute(select(tables.runs.c.critic, tables.runs.c.critic_fingerprint)).all()
+            assert [tuple(row) for row in found] == [(None, None)]
+            assert set(conn.scalars(select(tables.credit_rows.c.forecasts))) == {None}

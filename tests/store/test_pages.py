@@ -40,6 +40,7 @@ def lists(draw: st.DrawFn) -> list[Trajectory]:
                 task=draw(st.none() | texts),
                 role=draw(st.none() | texts),
                 policy_version=draw(st.none() | texts),
+                model=draw(st.none() | texts),
                 step=draw(st.none() | st.integers(-2, 3)),
             )
         )
@@ -54,6 +55,7 @@ filters = st.builds(
     task=st.none() | texts,
     role=st.none() | texts,
     policy_version=st.none() | texts,
+    model=st.none() | texts,
     tool=st.none() | st.sampled_from(["look", "book", "nothing"]),
     has_error=st.none() | st.booleans(),
     result=st.none() | st.sampled_from(["pass", "fail", "unscored"]),
@@ -73,7 +75,7 @@ def passes(item: Trajectory, outcome: float | None, f: Filters) -> bool:
         item.id.startswith(f.id_prefix or "")
         and all(
             getattr(f, name) is None or getattr(item, name) == getattr(f, name)
-            for name in ("dataset", "task", "role", "policy_version")
+            for name in ("dataset", "task", "role", "policy_version", "model")
         )
         and (f.tool is None or f.tool in calls)
         and (f.has_error is None or f.has_error == failed)
@@ -215,7 +217,7 @@ def test_what_no_list_can_be_is_refused(store: Store, wrong: dict[str, Any]) -> 
 @pytest.mark.parametrize("text", ["a\0b", "\ud800", "x" * 100_000, "'; --", "%_\\"])
 def test_any_text_may_be_looked_for(store: Store, text: str) -> None:
     put(store, replace(run("a", 1.0, name="x"), rewards=[Reward(1.0)]))
-    asked = Filters(id_prefix=text, dataset=text, tool=text, group=text, policy_version=text)
+    asked = Filters(id_prefix=text, dataset=text, tool=text, group=text, policy_version=text, model=text)
     with store.read() as conn:
         assert pages.page(conn, PROJECT, asked).trajectories == ()
         assert pages.page(conn, text).trajectories == ()

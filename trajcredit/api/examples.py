@@ -20,6 +20,7 @@ LIST = {
             "trial": None,
             "step": 120,
             "policy_version": "v7",
+            "model": "gpt-4o",
             "format": "openai_chat",
             "outcome": 0.0,
             "n_spans": 14,
@@ -79,6 +80,7 @@ RUN = {
     "label": "dag:gamma=0.95",
     "parameters": {"gamma": 0.95},
     "reward_source": None,
+    "reward_name": None,
     "group_by": None,
     "dataset": None,
     "state": "queued",
@@ -95,6 +97,8 @@ RUN = {
     "started": None,
     "finished": None,
     "notes": [],
+    "critic": None,
+    "critic_fingerprint": None,
 }
 
 ANSWERS: dict[tuple[str, str, str], Any] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 import typing
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -82,8 +83,13 @@ def _read(name: str, text: str, hint: Any) -> Any:
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     try:
         if origin in (types.UnionType, typing.Union):
-            some = next(kind for kind in inner if kind is not type(None))
-            return None if text in ("", "none", "null") else _read(name, text, some)
+            if type(None) in inner and text in ("", "none", "null"):
+                return None
+            *others, last = (kind for kind in inner if kind is not type(None))
+            for kind in others:
+                with suppress(InputError):
+                    return _read(name, text, kind)
+            return _read(name, text, last)
         if origin is tuple:
             return tuple(_read(name, part, inner[0]) for part in text.split("+") if part)
         if origin is Literal:

@@ -2,8 +2,22 @@
 
 from trajcredit.batching.batch import Batch
 from trajcredit.batching.columns import Columns, columns_of
+from trajcredit.batching.decisions import decisions, spread, turns_of
 from trajcredit.batching.groups import GROUP_FIELDS, group_key, group_names
 from trajcredit.batching.heads import Head
 from trajcredit.batching.pack import assemble, pack
 
-__all__ = ["GROUP_FIELDS", "Batch", "Columns", "Head", "assemble", "columns_of", "group_key", "group_names", "pack"]
+__all__ = [
+    "GROUP_FIELDS",
+    "Batch",
+    "Columns",
+    "Head",
+    "assemble",
+    "columns_of",
+    "decisions",
+    "group_key",
+    "group_names",
+    "pack",
+    "spread",
+    "turns_of",
+]

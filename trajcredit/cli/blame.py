@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from trajcredit.cli.options import Asked, attributor, finish, logs, read_logs, tell, trajectory
+from trajcredit.cli.options import Asked, attributor, finish, logs, read_logs_with_tools, tell, trajectory
 from trajcredit.cli.stored import DEFAULT_PROJECT, database, recalled, stored_name
 from trajcredit.cli.streams import json_stdout
 from trajcredit.cli.terminal import COMPILING, amount, line, working
@@ -46,7 +46,7 @@ def command(asked: Asked, attributor: str, trajectory: str | None, db: str, coun
     if name is not None:
         _show(_stored(asked, db, name, choice, count), as_json)
         return
-    reading = read_logs(asked)
+    reading = read_logs_with_tools(asked)
     stateless.only(reading, trajectory)
     chosen = asked.settings
     with working(COMPILING):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from trajcredit.cli.options import Asked, finish, logs, read_logs, tell, trajectory
+from trajcredit.cli.options import Asked, finish, logs, read_logs_with_tools, tell, trajectory
 from trajcredit.cli.streams import binary_stdout, json_stdout, xml_stdout
 from trajcredit.cli.terminal import COMPILING, working
 
@@ -33,7 +33,7 @@ def command(asked: Asked, trajectory: str | None, to: str, out: str | None) -> N
 
     if out is not None:
         files.keep_apart(Path(out), asked.paths)
-    reading = read_logs(asked)
+    reading = read_logs_with_tools(asked)
     picked = stateless.only(reading, trajectory)
     tell(notes.of_reading(picked))
     with working(COMPILING):

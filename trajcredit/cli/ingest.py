@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from trajcredit.cli.options import Asked, logs, tell
+from trajcredit.cli.options import Asked, logs, tell, warn_of_unknown_tools
 from trajcredit.cli.stored import DEFAULT_PROJECT, database
 from trajcredit.cli.streams import json_stdout
 from trajcredit.cli.terminal import line, say, watched
@@ -39,12 +39,15 @@ def command(asked: Asked, db: str, replace: bool, as_json: bool) -> None:
     changes nothing; the same id with other content is a conflict. Edges are worked out now: which tools write is said
     here, or in trajcredit.toml.
     """
-    from trajcredit.service import ingesting, opening
+    from trajcredit.service import ingesting, listing, opening
 
     project = asked.settings.project or DEFAULT_PROJECT
     with opening.open_store(db) as store:
         items = ingesting.ingest_paths(store, project, asked.paths, asked.format_name, replace, asked.settings.writes)
         counts = _written(items) if as_json else _told(watched(items, "storing"))
+        writes = asked.settings.writes
+        if writes and any(counts[end] for end in ENDS if end not in FAILED):
+            warn_of_unknown_tools(writes, listing.tools(store, project), f"project {project}")
         summary = f"{_counted(counts)} in project {line(project)} of {line(store.name)}"
     if not any(counts[end] for end in ENDS if end != "rejected"):
         raise InputError(f"nothing readable in {', '.join(asked.paths)}")

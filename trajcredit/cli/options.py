@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from trajcredit.model import Note
     from trajcredit.service.stateless import Reading
 
-__all__ = ["Asked", "attributor", "finish", "logs", "read_logs", "tell", "trajectory"]
+__all__ = [
+    "Asked",
+    "attributor",
+    "finish",
+    "logs",
+    "read_logs",
+    "read_logs_with_tools",
+    "tell",
+    "trajectory",
+    "warn_of_unknown_tools",
+]
 
 Command = Callable[..., Any]
 
@@ -97,6 +107,24 @@ def read_logs(asked: Asked) -> Reading:
         say(f"note: {amount(len(skipped) - MOST_SKIPPED, 'file')} more passed over")
     if not reading:
         raise InputError(f"nothing readable in {', '.join(asked.paths)}")
+    return reading
+
+
+def warn_of_unknown_tools(named: Iterable[str], there: Collection[str], where: str = "the logs read") -> None:
+    """Settings of tools that do not exist there, one line each, on standard error."""
+    from trajcredit.service.tools import unknown_tools
+
+    for said in unknown_tools(named, there, where):
+        say(f"warning: {said}")
+
+
+def read_logs_with_tools(asked: Asked) -> Reading:
+    """`read_logs`, and warned of settings of tools that none of the logs has."""
+    from trajcredit.service.tools import tools_of
+
+    reading = read_logs(asked)
+    if asked.settings.writes:
+        warn_of_unknown_tools(asked.settings.writes, tools_of(reading))
     return reading
 
 

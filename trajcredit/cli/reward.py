@@ -41,8 +41,9 @@ def command(
 ) -> None:
     """Append rewards to what is stored; runs that saw others are stale from then on.
 
-    FILE (or - for standard input) has one JSON object a line: trajectory (an id, or ext: and the log's own), value,
-    and if need be source, span, name, at. Or one by ID and VALUE.
+    FILE (or - for standard input) has one JSON object a line: trajectory, value, and if need be source, span, name, at.
+    A trajectory goes by its id here or by the log's own, after ext: where that is another's id here. Or one by ID and
+    VALUE.
     """
     from trajcredit.service import opening, rewarding
 

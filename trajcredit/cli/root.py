@@ -23,6 +23,8 @@ COMMANDS = {
     "graph": "Which span used which earlier one, each edge with its evidence.",
     "blame": "The most blamed and most praised spans, with why.",
     "show": "The transcripts as they were read.",
+    "eval": "Attributors graded on labels: known culprits, true advantages.",
+    "advise": "Which attributor suits a data set, and why.",
     "ingest": "Keep logs in the database.",
     "run": "Score what is kept, and keep the credit.",
     "export": "The credit rows of a run.",

@@ -17,7 +17,11 @@ __all__ = ["command"]
 @click.argument("name", metavar="NAME[:K=V,...]")
 @project
 @database
-@click.option("--reward", metavar="SOURCE", help="verifier, human, reward_model or judge; first present.")
+@click.option(
+    "--reward",
+    metavar="SOURCE|NAME",
+    help="verifier, human, reward_model or judge; else the name of a reward; else the first source present.",
+)
 @click.option("--group-by", metavar="KEY", help="Fields that make a group, joined by +, e.g. task+step.")
 @click.option("--dataset", metavar="NAME", help="Only trajectories of this data set.")
 @click.option("--json", "as_json", is_flag=True, help="The run as one JSON object.")
@@ -32,6 +36,7 @@ def command(
 ) -> None:
     """Score the stored trajectories of a project with one attributor, and keep the credit.
 
+    A critic that the attributor needs, or that `critic=NAME` names, is asked first, and what it says is kept too.
     Works on it here, or waits for the process that works on this database. Ctrl-C cancels it.
     """
     from trajcredit import settings
@@ -39,7 +44,7 @@ def command(
 
     said, place = settings.find(()), project_of(project)
     made = asking.of_spec(name)
-    wanted = running.wanted(reward or said.reward, group_by or said.group_by, dataset)
+    wanted = running.Wanted(reward or said.reward, group_by or said.group_by, dataset)
     with opening.existing(db) as store:
         asked = running.ask_for(store, place, made, wanted)
         try:
@@ -55,6 +60,7 @@ def command(
         json_stdout().write(msgspec.json.encode(run) + b"\n")
     else:
         scored = f"{run.done:,} of {amount(run.total, 'trajectory', 'trajectories')}"
-        click.echo(f"run {run.id} (#{run.number}) {line(run.label)}: {run.state}, {scored}")
+        critic = "" if run.critic is None else f"; critic {line(run.critic)}, fingerprint {run.critic_fingerprint}"
+        click.echo(f"run {run.id} (#{run.number}) {line(run.label)}: {run.state}, {scored}{critic}")
     if run.state != "done":
         raise InputError(f"run {run.id} {run.state}: {run.error or 'somebody stopped it'}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trajcredit.cli.options import Asked, attributor, finish, logs, read_logs, tell
+from trajcredit.cli.options import Asked, attributor, finish, logs, read_logs_with_tools, tell
 from trajcredit.cli.streams import json_stdout
 from trajcredit.cli.terminal import COMPILING, amount, say, watched, working
 
@@ -34,7 +34,7 @@ def command(asked: Asked, attributor: tuple[str, ...], rewards: str | None, out:
     exporter = plugins.exporter_for(Path(out)) if out is not None else "jsonl"
     if out is not None:
         files.keep_apart(Path(out), (*asked.paths, *([rewards] if rewards is not None else [])))
-    reading = read_logs(asked)
+    reading = read_logs_with_tools(asked)
     tell(notes.of_reading(reading))
     if rewards is not None:
         reading, unmatched = stateless.with_rewards(reading, Path(rewards))

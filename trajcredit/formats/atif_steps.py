@@ -95,8 +95,7 @@ class Run:
         self._written, self._called = [], []
         text, opaque = text_of(step.message)
         if step.source == "agent" and not step.is_copied_context:
-            self._add_answer(step, index, text)
-            self._before = step
+            self._before = step if self._add_answer(step, index, text) else None
         else:
             self._copied += bool(step.is_copied_context)
             kind = _kind(step)
@@ -110,7 +109,8 @@ class Run:
             self._add_result(step, result, index, said if step.source == "agent" and said >= first else None)
         transcript.mark(first, started_at=time_of(step.timestamp))
 
-    def _add_answer(self, step: Step, index: int, text: str) -> None:
+    def _add_answer(self, step: Step, index: int, text: str) -> bool:
+        """Whether the step said anything: only then can a later one be the rest of it."""
         transcript, before = self.transcript, self._before
         calls = step.tool_calls or []
         thought = step.reasoning_content if isinstance(step.reasoning_content, str) else ""
@@ -120,7 +120,7 @@ class Run:
             self._joined += 1
             thought = "" if before is not None and thought == before.reasoning_content else thought
         if not (thought or text or calls):
-            return
+            return False
         first = len(transcript.spans)
         if not joins:
             transcript.begin_turn()
@@ -139,6 +139,7 @@ class Run:
         transcript.count(usage_of(metrics, metrics.get("cost_usd")), first)
         self._add_tokens(metrics)
         self.model = step.model_name or self.model
+        return True
 
     def _add_written(self, text: str, index: int) -> None:
         """Text, and the calls in it."""

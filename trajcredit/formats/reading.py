@@ -7,9 +7,11 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from hashlib import sha256
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
@@ -185,11 +187,38 @@ def _recognised(document: Document, format: str | None, walked: bool) -> tuple[s
         if len(names) > 1:
             raise document.error(f"could be {' or '.join(names)}: say which with format=")
         return names[0], view
+    damaged = None if own else _damaged(document)
+    if damaged is not None:
+        raise document.error(damaged)
     if walked and (own or document.shape == "other"):
         raise SkippedFile(f"no log: {own or _what_it_is(document)}", document.place)
     if format is None:
         raise document.error(f"no known format: {own or _what_it_is(document)}")
     return format, document
+
+
+PACKED = {
+    b"PK\x03\x04": "a zip archive that is damaged or cut off",
+    b"\x1f\x8b": "gzip inside of gzip: unpack it once",
+    b"\x28\xb5\x2f\xfd": "zstd inside of what was unpacked: unpack it once",
+    b"\xff\xfe": "text as UTF-16: expected UTF-8",
+    b"\xfe\xff": "text as UTF-16: expected UTF-8",
+}
+"""First bytes of what was a log before something happened to it."""
+OF_LOGS = (".jsonl", ".ndjson", ".eval", ".sse", ".pb")
+"""Endings of files that are logs and nothing else: a note that they were passed over would lose runs without a word."""
+
+
+def _damaged(document: Document) -> str | None:
+    """What is wrong with a file that must be a log, by its first bytes or its name; None where it may be anything."""
+    if document.shape != "other" or not document.data or document.data.isspace():
+        return None
+    found = next((what for start, what in PACKED.items() if document.data[:4].startswith(start)), None)
+    if found is not None and not zipfile.is_zipfile(BytesIO(document.data)):
+        return f"no known format: {found} (it starts with {document.data[:4].hex(' ')})"
+    name = document.name.removesuffix(".gz").removesuffix(".zst")
+    ending = next((end for end in OF_LOGS if name.endswith(end)), None)
+    return None if ending is None else f"no known format: it is named {ending}, and {_what_it_is(document)}"
 
 
 def _own(document: Document) -> str | None:

@@ -12,7 +12,7 @@ from trajcredit.attributors import Attributor
 from trajcredit.errors import InputError
 from trajcredit.service.plugins import choose, default_text
 
-__all__ = ["Configured", "configured", "of_spec"]
+__all__ = ["Configured", "compares_across_groups", "configured", "critic_of", "of_spec"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +24,22 @@ class Configured:
     parameters: dict[str, Any]
     label: str
     """The name, and the parameters that are not at their defaults: `dag:gamma=0.95`."""
+    critic: str | None = None
+    """The critic asked for, which is a parameter too; none = the attributor's own, where it has one."""
 
 
 def configured(name: str, given: Mapping[str, Any]) -> Configured:
     """The attributor of that name; values are JSON (numbers, flags, null, lists of text) or the command line's text.
 
-    InputError names a parameter that is not known or does not fit.
+    `critic` among them names the critic to ask first. InputError names a parameter that is not known or does not fit.
     """
     if not name or ":" in name:
         raise InputError(f"attributor {name!r}: expected a name alone; its parameters are given beside it")
     for key in given:
         if "," in key or "=" in key:
             raise InputError(f"attributor {name!r} has no parameter {key!r}")
-    asked = ",".join(f"{key}={_text(key, value)}" for key, value in given.items())
+    named = {key: value for key, value in given.items() if key != "critic" or value is not None}
+    asked = ",".join(f"{key}={_text(key, value)}" for key, value in named.items())
     return of_spec(f"{name}:{asked}" if asked else name)
 
 
@@ -46,9 +49,30 @@ def of_spec(spec: str) -> Configured:
     name, attributor = choice.label, choice.attributor
     values = {field.name: getattr(attributor, field.name) for field in fields(attributor)}  # type: ignore[arg-type]  # a dataclass; Protocols cannot say so
     usual = {parameter.name: parameter.default for parameter in registry.parameters(type(attributor))}
-    own = ",".join(f"{key}={default_text(value)}" for key, value in values.items() if value != usual[key])
     plain = {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
-    return Configured(name, attributor, plain, f"{name}:{own}" if own else name)
+    own = {key: value for key, value in values.items() if value != usual[key]}
+    if choice.critic is not None:
+        own["critic"] = plain["critic"] = choice.critic
+    said = ",".join(f"{key}={default_text(value)}" for key, value in own.items())
+    return Configured(name, attributor, plain, f"{name}:{said}" if said else name, choice.critic)
+
+
+def compares_across_groups(name: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether an attributor does, or the critic that it asks, which learns from all tasks that share tools.
+
+    Not where it is not installed any more, or takes other parameters now.
+    """
+    try:
+        made = configured(name, parameters)
+    except InputError:
+        return False
+    return made.attributor.scope == "batch" or critic_of(made.attributor, made.critic) is not None
+
+
+def critic_of(attributor: Attributor, named: str | None) -> str | None:
+    """The critic that may be asked: the one `named`, else the attributor's own; null where it has none."""
+    own: str | None = getattr(attributor, "default_critic", None)
+    return named or own
 
 
 def _text(key: str, value: Any) -> str:

@@ -7,31 +7,35 @@ from contextlib import contextmanager
 from dataclasses import fields
 from math import fsum, isfinite, isnan
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from trajcredit import registry
+from trajcredit import critics, registry
 from trajcredit.attributors import Attribution, Attributor, Term
 from trajcredit.batching import Batch
 from trajcredit.errors import InputError, TrajcreditError
 from trajcredit.exporters import Credit
 from trajcredit.model import Note
 
-__all__ = ["explained", "foreign", "scored"]
+__all__ = ["Filled", "explained", "foreign", "scored"]
+
+Filled: TypeAlias = dict[str, Batch]
+"""What critics said of one batch, by their names."""
 
 TOLERANCE = 1e-6
 """How far the terms of a span may be from its credit; a million-millionth of their sizes is allowed for rounding."""
 OF_TRAJECTORIES = frozenset({"outcome", "group", "pool", "terminated", "truncated", "policy_version", "bootstrap"})
 """Columns of the batch with one value a trajectory."""
 PUT_IN = "put your own in with dataclasses.replace(batch, {name}=...)"
-CRITIC = f"a critic fills it, and this version has none: {PUT_IN}"
+CRITIC = f"name a critic that fills it (`critic=`), or {PUT_IN}"
 JUDGE = f"a judge fills it, and this version has none: {PUT_IN}"
 FILLED_BY = {
-    "values": "log `value` on the spans (a critic will fill it; this version has none)",
+    "values": "log `value` on the spans, or name a critic that fills it (`critic=`)",
     "bootstrap": "log `bootstrap` on the trajectories",
     "n_tokens": "log `tokens` on the spans",
     "outcome": "log rewards",
+    "info": f"no log format read so far has it: {PUT_IN}",
     "q_values": CRITIC,
     "advantage_forecast": CRITIC,
     "scores": JUDGE,
@@ -51,14 +55,20 @@ def foreign(doing: str) -> Iterator[None]:
         raise InputError(f"{doing}: {type(error).__name__}: {error}") from error
 
 
-def scored(batch: Batch, label: str, attributor: Attributor) -> Credit:
+def scored(
+    batch: Batch, label: str, attributor: Attributor, critic: str | None = None, filled: Filled | None = None
+) -> Credit:
     """What an attributor says of a batch; InputError names it where that is no attribution, or a column is empty.
 
-    An attributor that refuses an empty column in its own words is heard first.
+    Columns of a critic are filled first: of the `critic` named, else of the attributor's own default where it needs one
+    that holds nothing. `filled` keeps what a critic said of this batch for the next attributor. An attributor that
+    refuses an empty column in its own words is heard first.
     """
     fault = registry.attributors.fault(attributor)
     if fault is not None:
         raise InputError(f"attributor {label!r} cannot be used: {fault}")
+    known = len(batch.notes)
+    batch = _criticised(batch, label, attributor, critic, {} if filled is None else filled)
     unfilled = _unfilled(batch, label, attributor)
     try:
         found = attributor(batch)
@@ -70,7 +80,21 @@ def scored(batch: Batch, label: str, attributor: Attributor) -> Credit:
         raise unfilled
     _check(batch, label, found)
     parameters = {field.name: getattr(attributor, field.name) for field in fields(attributor)}  # type: ignore[arg-type]  # a dataclass; Protocols cannot say so
-    return Credit(batch, label, parameters, found.credit, found.advantage, tuple(found.notes))
+    return Credit(batch, label, parameters, found.credit, found.advantage, (*batch.notes[known:], *found.notes))
+
+
+def _criticised(batch: Batch, label: str, attributor: Attributor, critic: str | None, filled: Filled) -> Batch:
+    """The batch with the columns of the critic that is named, or that the attributor cannot do without."""
+    if critic is None:
+        own = getattr(attributor, "default_critic", None)
+        needed = [name for name in attributor.needs if name in critics.COLUMNS]
+        if own is None or all(np.isfinite(getattr(batch, name)[batch.action_mask]).any() for name in needed):
+            return batch
+        critic = own
+    if critic not in filled:
+        with foreign(f"the critic {critic!r} of attributor {label!r} failed"):
+            filled[critic] = critics.fill(batch, critic)
+    return filled[critic]
 
 
 def explained(credit: Credit, attributor: Attributor, position: int) -> tuple[Term, ...]:

@@ -80,7 +80,11 @@ def credits(store: Store, project: str, ref: str, run: str) -> CreditColumns:  #
         else:
             own, kept = run_inputs.seen(conn, found, [one.id]), said
             alone = as_one_group(found, own, said.group_name)
-            given = remarks.rewards_given(conn, project, one.id)
+            given = [
+                reward
+                for reward in remarks.rewards_given(conn, project, one.id)
+                if found.asked.reward_name in (None, reward.name)
+            ]
 
             def group() -> Group:
                 members = run_inputs.members(conn, found, kept.group_name)
@@ -89,7 +93,7 @@ def credits(store: Store, project: str, ref: str, run: str) -> CreditColumns:  #
                 return Group(batch, loaded.ids.index(kept.id), run_inputs.is_whole(conn, found))
 
             notes = _notes(found, alone, said)
-            later = [reward.source for reward in given[len(own.rewards[0]) :]]
+            later = [reward.source for reward in given[len(own.own[0]) :]]
             amount = summed_up(found, alone, said, notes, later, group)
     scale = scale_of(store, project, found.id) if found.state in ENDED else Scale(None, None)
     return CreditColumns(

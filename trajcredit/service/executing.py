@@ -1,4 +1,7 @@
-"""One run from its inputs to its kept credits: packed columns in, the attributor, arrays out, piece by piece."""
+"""One run from its inputs to its kept credits: packed columns in, the attributor, arrays out, piece by piece.
+
+A critic reads texts: only where one is asked the documents are loaded too, and let go once it has answered.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,13 @@ from trajcredit import registry
 from trajcredit.batching import Batch, assemble
 from trajcredit.errors import StoreError, TrajcreditError
 from trajcredit.exporters import Credit
-from trajcredit.service.asking import configured
-from trajcredit.service.attributing import scored
-from trajcredit.service.running import condensed
+from trajcredit.service.asking import configured, critic_of
+from trajcredit.service.attributing import Filled, scored
+from trajcredit.service.forecasting import fingerprint
+from trajcredit.service.running import compares_across_groups, condensed
 from trajcredit.service.scales import remember
-from trajcredit.store import Store, batches, run_credits, runs
+from trajcredit.store import Store, batches, documents, joining, run_credits, runs
+from trajcredit.store.forecasts import forecasts_of
 from trajcredit.store.runs import Run
 
 __all__ = ["execute", "pieces"]
@@ -51,22 +56,37 @@ def _work(store: Store, run: Run, told: Callable[[int, int], None]) -> None:
     made = configured(run.asked.attributor, run.asked.parameters)
     with store.read() as conn:
         loaded = batches.load(conn, run.project, run.asked.filters)
+        graphs = (
+            None
+            if critic_of(made.attributor, made.critic) is None
+            else tuple(documents.graphs(conn, run.project, loaded.ids))
+        )
     batch = assemble(loaded.heads, loaded.columns, loaded.rewards, run.asked.reward, run.asked.group_by)
     total, done = batch.n_trajectories, 0
     with store.write() as conn:
         if runs.read_inputs(conn, run.id, total, loaded.watermark, batch.reward_source) is None:
             return
     told(done, total)
-    credit = scored(batch, made.name, made.attributor)
+    filled: Filled = {}
+    credit = scored(replace(batch, graphs=graphs), made.name, made.attributor, made.critic, filled)
+    credit, graphs = replace(credit, batch=replace(credit.batch, graphs=None)), None
+    critic = next(iter(filled), None)
+    filled.clear()
+    if critic is not None:
+        with store.write() as conn:
+            if runs.critic_asked(conn, run.id, critic, fingerprint(run, critic, loaded)) is None:
+                return
     for start, stop, piece in pieces(credit, PIECE_SPANS):
         with store.write() as conn:
             if runs.progress(conn, run.id, stop) is None:
                 return
-            run_credits.save(conn, run.id, loaded.ids[start:stop], piece.batch, piece.credit, piece.advantage)
+            said = None if critic is None else forecasts_of(piece.batch)
+            run_credits.save(conn, run.id, loaded.ids[start:stop], piece.batch, piece.credit, piece.advantage, said)
         told(stop, total)
     remember(store, run.id, credit.credit, credit.advantage)
     with store.write() as conn:
-        runs.finish(conn, run.id, condensed((*batch.notes, *credit.notes), KEPT_NOTES))
+        joining.mark_if_joined(conn, run, compares_across_groups)
+        runs.finish(conn, run.id, condensed((*loaded.notes, *batch.notes, *credit.notes), KEPT_NOTES))
 
 
 def _fail(store: Store, run: Run, why: str) -> None:

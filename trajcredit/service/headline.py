@@ -46,6 +46,8 @@ class Picture:
     has_calls: bool = True
     siblings: Siblings | None = None
     """Null unless the run compares them and they are known as it read them."""
+    unexplained: float | None = None
+    """The part that is the same in every number, where it is known: what a critic leaves unexplained of the outcome."""
 
 
 def not_read(run: Run, dataset: str | None, stored: str) -> str:
@@ -61,7 +63,7 @@ def not_read(run: Run, dataset: str | None, stored: str) -> str:
 
 
 def not_scored(n_actions: int, outcome: float | None, source: str | None, came_later: bool, note: str | None) -> str:
-    """Of a trajectory that the run read and gave no number. `source`: whose rewards the run read."""
+    """Of a trajectory that the run read and gave no number. `source`: whose rewards the run read, in words."""
     if not n_actions:
         return "no action spans in this trajectory: nothing in it can get credit"
     if outcome is not None:
@@ -71,8 +73,7 @@ def not_scored(n_actions: int, outcome: float | None, source: str | None, came_l
         return "not scored: its reward came after this run had read its inputs; a new run would score it"
     if source is None:
         return "not scored: no trajectory of this run had a reward"
-    whose = source.replace("_", " ")
-    return f"not scored: it has no reward from the {whose}, and is left out of the baseline of its group"
+    return f"not scored: it has no reward from the {source}, and is left out of the baseline of its group"
 
 
 def headline(picture: Picture) -> str:
@@ -83,6 +84,8 @@ def headline(picture: Picture) -> str:
         said = _mask(picture)
     else:
         said = _top(picture)
+        if picture.unexplained:
+            said += f"; {signed(picture.unexplained)} of every number is what the critic's forecasts leave unexplained"
     unscored = picture.unscored
     return said + (f"; {count(unscored, 'action span')} {are(unscored)} not scored" if unscored else "")
 

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from typing import Literal, TypeAlias
 
@@ -22,6 +23,7 @@ from trajcredit.formats.sources import Source, expand, load
 from trajcredit.graph import SpanGraph, build_graphs
 from trajcredit.model import Note, Trajectory
 from trajcredit.service.opening import DEFAULT_PROJECT
+from trajcredit.service.running import compares_across_groups
 from trajcredit.store import Store, idempotency, keeping, logs, trajectories
 from trajcredit.store.logs import RawLog
 
@@ -40,13 +42,18 @@ MADE_FROM_NAME = "the log gives no ids, so they are made from its name: send it 
 Read: TypeAlias = Iterable[Trajectory | ParseError]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Log:
     """One log as it came, decoded. `name` is what ids and reports call it: a label, never a path."""
 
     data: bytes
     name: str
     format: str | None = None
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of its bytes, worked out once."""
+        return sha256(self.data).hexdigest()
 
 
 class Item(msgspec.Struct, frozen=True, gc=False):
@@ -114,9 +121,8 @@ def ingest(
             again = idempotency.recall(conn, project, key or "") if last else None
             if again is not None:  # somebody else sent it meanwhile
                 return _same(again, key or "", request)
-            logs.keep_raw(conn, project, chunk.log)
-            _answer(items, chunk, trajectories.add(conn, project, chunk.kept, replace))
-            logs.forget_unused(conn, project, [chunk.log.sha256])
+            added = trajectories.add_log(conn, project, chunk.log, chunk.kept, replace, compares_across_groups)
+            _answer(items, chunk, added)
             if last:
                 idempotency.remember(conn, project, key or "", request, _encode(_counted(items)))
         chunk = following
@@ -153,9 +159,8 @@ def ingest_paths(
         found = read_source(dataclasses.replace(source, name=log.name), data, format, contents)
         for chunk in _log_chunks(log, found, project, writes or {}, items, sys.maxsize):
             with store.write() as conn:
-                logs.keep_raw(conn, project, chunk.log)
-                _answer(items, chunk, trajectories.add(conn, project, chunk.kept, replace))
-                logs.forget_unused(conn, project, [chunk.log.sha256])
+                added = trajectories.add_log(conn, project, chunk.log, chunk.kept, replace, compares_across_groups)
+                _answer(items, chunk, added)
             yield from _placed(items, source)
             items.clear()  # the places of the next chunk count from here
         yield from _placed(items, source)
@@ -170,7 +175,7 @@ def name_of(label: str | None, data: bytes) -> str:
 def _as_known(store: Store, project: str, log: Log) -> Log:
     """The log under the name its bytes first came by: ids that it does not give itself are made from that."""
     with store.read() as conn:
-        known = logs.name_of(conn, project, sha256(log.data).hexdigest())
+        known = logs.name_of(conn, project, log.sha256)
     return log if known in (None, log.name) else Log(log.data, known or "", log.format)
 
 
@@ -193,7 +198,7 @@ def _log_chunks(
     """The trajectories of a log, so many at a time; records that could not be read go to their place in `items`."""
     raw: RawLog | None = None
     for places, some in _portions(_read(found, log.name), items, most):
-        raw = raw or logs.packed(log.data, log.name, log.format)
+        raw = raw or logs.packed(log.data, log.name, log.format, log.sha256)
         mine = [changed(t, project=project) if t.project == DEFAULT_PROJECT else t for t in some]
         graphs, kept_places = _graphs(mine, places, writes, items)
         kept = keeping.keep(project, graphs, raw.sha256)
@@ -303,7 +308,7 @@ def _counted(items: Sequence[Item | None]) -> Ingested:
 def _fingerprint(sent: Sequence[Log], replace: bool) -> str:
     digest = sha256(b"replace" if replace else b"")
     for log in sent:
-        digest.update(_encode((log.name, log.format, sha256(log.data).hexdigest())))
+        digest.update(_encode((log.name, log.format, log.sha256)))
     return digest.hexdigest()
 
 

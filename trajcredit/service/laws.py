@@ -13,7 +13,7 @@ from trajcredit.attributors import Attributor, Dag, Gae, Grpo, Rloo, Rtg
 from trajcredit.batching import Batch
 from trajcredit.registry import attributors
 
-__all__ = ["Law", "Proven", "compares_siblings", "law_of", "totals"]
+__all__ = ["Law", "Proven", "compares_siblings", "law_of", "totals", "unexplained"]
 
 Law: TypeAlias = Literal["flat", "mask", "shared", "free"]
 
@@ -73,6 +73,24 @@ def totals(attributor: Attributor | None, batch: Batch, trajectory: int) -> tupl
     else:
         baselines = (mean, others, 0.0, forecast)
     return tuple(float(outcome - baseline) for baseline in baselines if np.isfinite(outcome - baseline))
+
+
+def unexplained(credit: F64, forecasts: F64) -> float | None:
+    """The part that is the same in every number of `doubly_robust`: what its critic leaves unexplained of the outcome.
+
+    credit, forecasts  f64[n]  of the scored spans of one trajectory: each credit is this part plus a factor times the
+                               forecast; null where the numbers are not so, or the forecasts are all the same
+    """
+    low, high = int(forecasts.argmin()), int(forecasts.argmax())
+    spread = float(forecasts[high] - forecasts[low])
+    if not spread > 0:
+        return None
+    factor = float(credit[high] - credit[low]) / spread
+    rest = float(credit[low]) - factor * float(forecasts[low])
+    size = max(float(np.abs(credit).max()), abs(rest), abs(factor) * float(np.abs(forecasts).max()))
+    if not _same(credit, rest + factor * forecasts, size):
+        return None
+    return rest if abs(rest) > RELATIVE * size else 0.0
 
 
 def compares_siblings(attributor: Attributor | None) -> bool:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from trajcredit.errors import InputError
-from trajcredit.store import Store, groups, pages, remarks, run_credits, runs, suggestions
+from trajcredit.store import Store, filters, groups, pages, remarks, run_credits, runs, suggestions
 from trajcredit.store.filters import Filters
 from trajcredit.store.groups import Tally
 from trajcredit.store.pages import Listed, Sort
 from trajcredit.store.remarks import Remark
 from trajcredit.store.run_credits import Extreme, Summary
 
-__all__ = ["Filters", "ListPage", "ListRow", "Sort", "TopSpan", "listed", "suggested"]
+__all__ = ["Filters", "ListPage", "ListRow", "Sort", "TopSpan", "listed", "suggested", "tools"]
 
 MOST_ROWS = 200
 MOST_NAMES = 200
@@ -45,6 +45,7 @@ class ListRow:
     trial: str | None
     step: int | None
     policy_version: str | None
+    model: str | None
     format: str
     outcome: float | None
     n_spans: int
@@ -123,6 +124,12 @@ def suggested(
         return tuple(one.name for one in asked[what](conn, project, begins, most))
 
 
+def tools(store: Store, project: str) -> set[str]:
+    """Every tool that some trajectory of a project declares or calls; names longer than 200 characters are cut, too."""
+    with store.read() as conn:
+        return {*filters.tools(conn, project), *suggestions.declared(conn, project)}
+
+
 def _row(
     one: Listed,
     tally: Tally,
@@ -143,6 +150,7 @@ def _row(
         trial=one.trial,
         step=one.step,
         policy_version=one.policy_version,
+        model=one.model,
         format=remark.format,
         outcome=one.outcome,
         n_spans=one.n_spans,

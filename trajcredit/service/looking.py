@@ -35,6 +35,7 @@ class Skeleton:
     trial: str | None
     step: int | None
     policy_version: str | None
+    model: str | None
     terminated: bool | None
     truncated: bool | None
     format: str
@@ -95,6 +96,7 @@ def skeleton(store: Store, project: str, ref: str) -> Skeleton:
         trial=one.trial,
         step=one.step,
         policy_version=one.policy_version,
+        model=one.model,
         terminated=head.terminated,
         truncated=head.truncated,
         format="" if source is None else source.format,

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from trajcredit import registry
+from trajcredit import critics, registry
 from trajcredit.attributors import Attributor, configure
-from trajcredit.errors import InputError
+from trajcredit.errors import InputError, UnknownNameError
 from trajcredit.exporters import Exporter
 from trajcredit.service.attributing import foreign
 
@@ -37,6 +37,8 @@ class Choice:
 
     label: str
     attributor: Attributor
+    critic: str | None = None
+    """The critic asked for; none = the attributor's own, where it has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def attributors() -> list[Plugin]:
 
 
 def choose(specs: Sequence[str]) -> list[Choice]:
-    """Attributors from `NAME` or `NAME:key=value,...`; list values are joined by +.
+    """Attributors from `NAME` or `NAME:key=value,...`; lists are joined by +; `critic=` names a critic to ask first.
 
     Rows carry the name; where one name is asked for more than once they carry the whole text, to be told apart.
     """
@@ -85,7 +87,7 @@ def choose(specs: Sequence[str]) -> list[Choice]:
         raise InputError(f"attributor {twice[0]!r} is asked for twice with the same parameters")
     split = [(spec, *_split(spec)) for spec in specs]
     names = Counter(name for _, name, _ in split)
-    return [Choice(spec if names[name] > 1 else name, _configured(name, given)) for spec, name, given in split]
+    return [_choice(spec if names[name] > 1 else name, name, given) for spec, name, given in split]
 
 
 def make(name: str, given: Mapping[str, Any]) -> Attributor:
@@ -139,6 +141,13 @@ def default_text(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return str(value).lower()
     return str(value)
+
+
+def _choice(label: str, name: str, given: dict[str, str]) -> Choice:
+    critic = given.pop("critic", None)
+    if critic is not None and critic not in critics.KINDS:
+        raise UnknownNameError("critic", critic, critics.KINDS)
+    return Choice(label, _configured(name, given), critic)
 
 
 def _configured(name: str, given: dict[str, str]) -> Attributor:

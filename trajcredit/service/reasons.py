@@ -12,7 +12,7 @@ from trajcredit.exporters import Credit
 from trajcredit.graph import EDGE_KINDS, SpanGraph
 from trajcredit.service.asking import configured
 from trajcredit.service.attributing import explained, scored
-from trajcredit.service.replaying import as_one_group, as_the_run_grouped
+from trajcredit.service.replaying import as_one_group, as_the_run_grouped, filled
 from trajcredit.service.versions import code_version
 from trajcredit.service.wording import signed
 from trajcredit.store import Store, documents, ids, run_credits, run_inputs, runs
@@ -80,7 +80,7 @@ def why(store: Store, project: str, ref: str, run: str, span: int) -> Why:
     batch = as_one_group(found, loaded, said.group_name) if apart else as_the_run_grouped(found, loaded)
     t = loaded.ids.index(one.id)
     first, end = batch.span_offsets[t : t + 2].tolist()
-    credit = scored(batch, made.label, made.attributor)
+    credit = scored(batch, made.label, made.attributor, found.critic, filled(found, batch))
     _check(found, span, kept, float(credit.credit[first + span]), whole)
     terms = explained(credit, made.attributor, first + span)
     return Why(

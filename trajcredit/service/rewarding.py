@@ -13,8 +13,8 @@ from trajcredit.errors import InputError
 from trajcredit.model import Reward, RewardSource
 from trajcredit.service.ingesting import Item
 from trajcredit.service.recalling import id_of
-from trajcredit.store import Store, rewards, run_numbers
-from trajcredit.store.ids import EXTERNAL
+from trajcredit.store import Store, ids, rewards, run_numbers
+from trajcredit.store.ids import EXTERNAL, Known
 from trajcredit.store.rewards import Appended, Given
 
 __all__ = ["Late", "late", "late_one"]
@@ -50,19 +50,26 @@ _decode = msgspec.json.Decoder(_Row).decode
 def late(store: Store, project: str, data: bytes) -> Late:
     """Append the rewards of JSON lines `{"trajectory", "value", "source", "span", "name", "at"}`; all but two may lack.
 
+    A trajectory goes by our id, by `ext:` and the log's own, or by the log's own alone where that is no id of another.
     Sent again they change nothing. A row that cannot be read, or names nothing stored, is rejected; the rest counts.
     """
     read = list(_rows(data))
-    given = [(place, row) for place, (_, row) in enumerate(read) if isinstance(row, Given)]
     items = [_refused(line, row) if isinstance(row, str) else Item("created", line=line) for line, row in read]
+    given = [(place, row) for place, (_, row) in enumerate(read) if isinstance(row, Given)]
     stale = 0
     if given:
         with store.write() as conn:
+            known = ids.meant(conn, project, list({row.trajectory for _, row in given}))
+            said = [(place, row, known.get(row.trajectory)) for place, row in given]
+            sure = [(place, _by_id(row, one)) for place, row, one in said if not isinstance(one, InputError)]
             before = run_numbers.fresh(conn, project)
-            answers = rewards.append(conn, project, [row for _, row in given])
+            answers = rewards.append(conn, project, [row for _, row in sure])
             stale = before - run_numbers.fresh(conn, project)
-        for (place, row), answer in zip(given, answers, strict=True):
+        for (place, row), answer in zip(sure, answers, strict=True):
             items[place] = _answered(read[place][0], row.trajectory, answer)
+        for place, _, one in said:
+            if isinstance(one, InputError):
+                items[place] = _refused(read[place][0], str(one))
     ends = [item.status for item in items]
     return Late(ends.count("created"), ends.count("rejected"), tuple(items), stale)
 
@@ -96,6 +103,12 @@ def _rows(data: bytes) -> Iterator[tuple[int, Given | str]]:
             yield number, _why(line, error)
         except InputError as error:
             yield number, str(error)
+
+
+def _by_id(row: Given, one: Known | None) -> Given:
+    """The row with the prefix, where it goes by the log's own id alone."""
+    bare = one is not None and row.trajectory == one.external_id != one.id
+    return Given(EXTERNAL + row.trajectory, row.reward) if bare else row
 
 
 def _why(line: bytes, error: Exception) -> str:

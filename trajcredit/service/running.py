@@ -10,11 +10,12 @@ from typing import Any
 
 from trajcredit.batching import GROUP_FIELDS
 from trajcredit.errors import InputError
-from trajcredit.model import REWARD_SOURCES, Note, RewardSource
+from trajcredit.model import REWARD_SOURCES, Note
 from trajcredit.service.asking import Configured, configured
+from trajcredit.service.asking import compares_across_groups as across_groups
 from trajcredit.service.notes import NoteCount, count_of
 from trajcredit.service.versions import code_version, edge_version
-from trajcredit.store import Store, pages, run_numbers, runs
+from trajcredit.store import Store, pages, rewards, run_numbers, runs
 from trajcredit.store.filters import Filters
 from trajcredit.store.runs import Asked, Run, State
 
@@ -26,14 +27,15 @@ __all__ = [
     "ask",
     "ask_for",
     "cancel",
+    "compares_across_groups",
     "condensed",
     "counted",
     "find",
     "listed",
-    "wanted",
 ]
 
 ENDED = frozenset({"done", "failed", "cancelled"})
+SHOWN_NAMES = 10
 SHOWN_NOTES = 3
 """Notes of one kind that a run shows; the rest is counted."""
 MORE = "and {:,} more like these"
@@ -45,7 +47,8 @@ PAGE = 100
 class Wanted:
     """What a run is to read: which trajectories, whose reward, what makes a group."""
 
-    reward: RewardSource | None = None
+    reward: str | None = None
+    """A source, else the name of a reward."""
     group_by: str | None = None
     dataset: str | None = None
 
@@ -60,6 +63,9 @@ class RunView:
     label: str
     parameters: Mapping[str, Any]
     reward_source: str | None
+    """The source that was read; until then the one asked for."""
+    reward_name: str | None
+    """Of the only rewards that are read, where one was asked for."""
     group_by: str | None
     dataset: str | None
     state: State
@@ -76,6 +82,10 @@ class RunView:
     started: str | None
     finished: str | None
     notes: tuple[Note, ...]
+    critic: str | None
+    """Whose forecasts it read; null where it asked no critic, or has not asked one yet."""
+    critic_fingerprint: str | None
+    """Of what they follow from: the same one, the same forecasts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +94,6 @@ class RunList:
 
     items: tuple[RunView, ...]
     next: str | None
-
-
-def wanted(reward: str | None = None, group_by: str | None = None, dataset: str | None = None) -> Wanted:
-    """The same from text; InputError names a reward source that is none."""
-    sources = [source for source in REWARD_SOURCES if source == reward]
-    if reward is not None and not sources:
-        raise InputError(f"no reward source {reward!r}; known: {', '.join(REWARD_SOURCES)}")
-    return Wanted(sources[0] if sources else None, group_by, dataset)
 
 
 def ask(store: Store, project: str, name: str, parameters: Mapping[str, Any], wanted: Wanted) -> RunView:
@@ -117,6 +119,11 @@ def ask_for(store: Store, project: str, made: Configured, wanted: Wanted) -> Run
         if not pages.page(conn, project, filters, limit=1).total:
             of = "" if wanted.dataset is None else f" of data set {wanted.dataset!r}"
             raise InputError(f"project {project!r} has no trajectories{of}: nothing to score")
+        name = asked.reward_name
+        if name is not None and not rewards.is_named(conn, project, filters, name):
+            names = rewards.names(conn, project, filters, SHOWN_NAMES)
+            there = f"; and no reward of that name, but {', '.join(names)}" if names else ""
+            raise InputError(f"no reward source {name!r}; known: {', '.join(REWARD_SOURCES)}{there}")
         run = runs.create(conn, project, asked)
         return _view(run, run_numbers.numbers(conn, project, [run.id])[run.id])
 
@@ -149,6 +156,11 @@ def cancel(store: Store, project: str, run: str) -> RunView:
     with store.write() as conn:
         found = runs.cancel(conn, project, run)
         return _view(found, run_numbers.numbers(conn, project, [found.id])[found.id])
+
+
+def compares_across_groups(run: Run) -> bool:
+    """Whether what a run says of one group depends on others."""
+    return across_groups(run.asked.attributor, run.asked.parameters)
 
 
 def condensed(notes: Sequence[Note], most: int) -> tuple[Note, ...]:
@@ -186,13 +198,15 @@ def _check_fields(group_by: str | None) -> None:
 
 
 def _view(run: Run, number: int) -> RunView:
+    name = run.asked.reward_name
     return RunView(
         id=run.id,
         number=number,
         attributor=run.asked.attributor,
         label=run.asked.label,
         parameters=run.asked.parameters,
-        reward_source=run.reward_used or run.asked.reward,
+        reward_source=run.reward_used or (run.asked.reward if name is None else None),
+        reward_name=name,
         group_by=run.asked.group_by,
         dataset=run.asked.filters.dataset,
         state=run.state,
@@ -209,4 +223,6 @@ def _view(run: Run, number: int) -> RunView:
         started=run.started,
         finished=run.finished,
         notes=condensed(run.notes, SHOWN_NOTES),
+        critic=run.critic,
+        critic_fingerprint=run.critic_fingerprint,
     )

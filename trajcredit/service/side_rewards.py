@@ -72,10 +72,18 @@ def rewarded(
                 by_file.setdefault(name, []).append(place)
     given: dict[int, list[Reward]] = {}
     notes: list[Note] = []
+    said: dict[tuple[int, str, str | None, str | None], float] = {}
     for one in found:
         places = [by_id[one.name]] if one.name in by_id else by_file.get(one.name, [])
         if len(places) == 1:
             given.setdefault(places[0], []).append(one.reward)
+            key = (places[0], one.reward.source, one.reward.name, one.reward.at)
+            before = said.setdefault(key, one.reward.value)
+            if before != one.reward.value:
+                where = shown if one.line is None else f"{shown}:{one.line}"
+                change = f"{one.name!r} {one.reward.value:g} after {before:g}"
+                notes.append(Note("contradictory-reward", f"{where} gives {change}: the later one counts"))
+                said[key] = one.reward.value
         else:
             why = f"{len(places)} trajectories are in a file of that name" if places else "no trajectory or file has it"
             where = shown if one.line is None else f"{shown}:{one.line}"

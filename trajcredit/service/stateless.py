@@ -17,7 +17,7 @@ from trajcredit.errors import InputError, NotFoundError, ParseError, TrajcreditE
 from trajcredit.exporters import Credit
 from trajcredit.graph import SpanGraph, build_graphs
 from trajcredit.model import Note, Trajectory
-from trajcredit.service.attributing import scored
+from trajcredit.service.attributing import Filled, scored
 from trajcredit.service.files import written_whole
 from trajcredit.service.plugins import Choice, exporter_named, make, name_of
 from trajcredit.service.side_rewards import read_side_rewards, rewarded
@@ -126,18 +126,24 @@ def batch(
     return pack(graphs(trajectories, writes), reward=reward, group_by=group_by)
 
 
-def attribute(batch: Batch, attributor: str | Attributor = "dag", /, **parameters: Any) -> Credit:
-    """Credit and advantage of every span: an attributor by name with its parameters, or one already made."""
+def attribute(
+    batch: Batch, attributor: str | Attributor = "dag", /, *, critic: str | None = None, **parameters: Any
+) -> Credit:
+    """Credit and advantage of every span: an attributor by name with its parameters, or one already made.
+
+    `critic` names the critic that fills the columns it reads first; else the attributor's own, where it has one.
+    """
     if not isinstance(attributor, str):
         if parameters:
             raise InputError("parameters belong to an attributor asked for by name; this one is made already")
-        return scored(batch, name_of(attributor), attributor)
-    return scored(batch, attributor, make(attributor, parameters))
+        return scored(batch, name_of(attributor), attributor, critic)
+    return scored(batch, attributor, make(attributor, parameters), critic)
 
 
 def score(batch: Batch, choices: Iterable[Choice]) -> Iterator[Credit]:
     """The credit of each attributor in turn, made when asked for: one is in memory at a time."""
-    return (scored(batch, choice.label, choice.attributor) for choice in choices)
+    filled: Filled = {}
+    return (scored(batch, choice.label, choice.attributor, choice.critic, filled) for choice in choices)
 
 
 def export(credit: Credit | Iterable[Credit], to: str, out: str | os.PathLike[str]) -> int:

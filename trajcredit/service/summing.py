@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trajcredit.attributors import Attributor, Dag
+from trajcredit.attributors import Attributor, Dag, DoublyRobust
 from trajcredit.batching import Batch
 from trajcredit.errors import InputError
 from trajcredit.model import KIND_CODES, Note
 from trajcredit.service.asking import configured
 from trajcredit.service.headline import Picture, Siblings, headline, not_scored
-from trajcredit.service.laws import Law, Proven, compares_siblings, law_of, totals
+from trajcredit.service.laws import Law, Proven, compares_siblings, law_of, totals, unexplained
 from trajcredit.store.run_credits import Scored
 from trajcredit.store.runs import Run
 
@@ -66,7 +66,7 @@ def summed_up(
     if outcome is None or not len(spans):
         came_later = any(source == (run.reward_used or source) for source in later)
         own = next((note.message for note in notes if note.code in NO_NUMBER), None)
-        return Sum("free", None, not_scored(n_actions, outcome, run.reward_used, came_later, own))
+        return Sum("free", None, not_scored(n_actions, outcome, _whose(run), came_later, own))
     attributor = _attributor(run)
     credit, gains, on_path = said.credit[spans], None, None
     if isinstance(attributor, Dag):
@@ -88,8 +88,19 @@ def summed_up(
         on_path=on_path,
         has_calls=bool((alone.kind == KIND_CODES["tool_call"]).any()),
         siblings=_siblings(attributor, proven, group),
+        unexplained=unexplained(credit, alone.advantage_forecast[spans])
+        if isinstance(attributor, DoublyRobust)
+        else None,
     )
     return Sum(proven.law, proven.total, headline(picture))
+
+
+def _whose(run: Run) -> str | None:
+    """Whose rewards the run read, null where there were none: `reward model`, `judge of 'safety'`."""
+    if run.reward_used is None:
+        return None
+    source, name = run.reward_used.replace("_", " "), run.asked.reward_name
+    return source if name is None else f"{source} of {name!r}"
 
 
 def _attributor(run: Run) -> Attributor | None:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import msgspec
 from sqlalchemy import Connection, select
 
+from trajcredit.arrays import F64
 from trajcredit.batching import Columns
-from trajcredit.model import Reward
+from trajcredit.model import Note, Reward
 from trajcredit.store.bulk import among
 from trajcredit.store.filters import Filters, conditions
 from trajcredit.store.ids import find_all
 from trajcredit.store.packed import columns_of_keys, columns_where
+from trajcredit.store.parents import Fetch, with_shared_outcomes
 from trajcredit.store.rewards import rewards_of_keys, rewards_where, watermark
 from trajcredit.store.tables import trajectories
 
-__all__ = ["Loaded", "StoredHead", "load"]
+__all__ = ["Loaded", "StoredHead", "load", "with_rewards"]
 
 
 class StoredHead(msgspec.Struct, frozen=True, gc=False):
@@ -36,6 +39,8 @@ class StoredHead(msgspec.Struct, frozen=True, gc=False):
     truncated: bool | None
     bootstrap: float | None
     answer: str | None
+    parent: str | None
+    """The client's id of the trajectory that started it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,8 +51,21 @@ class Loaded:
     heads: tuple[StoredHead, ...]
     columns: Columns
     rewards: tuple[list[Reward], ...]
+    """What each is scored by: its own, and what a sub-agent shares with the one that started it."""
     watermark: int
     """The number of the newest reward of the project that these could include."""
+    own: tuple[list[Reward], ...] = ()
+    notes: tuple[Note, ...] = ()
+    """Who shares whose outcome."""
+    forecasts: F64 | None = None
+    """What the critic of a run said, f64[3, N] as in `forecasts`; null but where a run that asked one is read again."""
+
+
+def with_rewards(conn: Connection, project: str, loaded: Loaded, own: Sequence[list[Reward]], fetch: Fetch) -> Loaded:
+    """The same trajectories with these rewards of their own; `fetch` gives those of others."""
+    ids, parents = [head.id for head in loaded.heads], [head.parent for head in loaded.heads]
+    rewards, notes = with_shared_outcomes(conn, project, ids, parents, own, fetch)
+    return replace(loaded, rewards=rewards, own=tuple(own), notes=tuple(notes))
 
 
 def load(conn: Connection, project: str, which: Filters | Sequence[str]) -> Loaded:
@@ -64,13 +82,15 @@ def load(conn: Connection, project: str, which: Filters | Sequence[str]) -> Load
         rows = [found[key] for key in wanted]
         columns = columns_of_keys(conn, wanted)
         rewards = rewards_of_keys(conn, wanted)
-    return Loaded(
+    loaded = Loaded(
         ids=tuple(row[1] for row in rows),
         heads=tuple(StoredHead(*tuple(row)[4:]) for row in rows),
         columns=columns,
-        rewards=tuple(rewards.get(row[0], []) for row in rows),
+        rewards=(),
         watermark=watermark(conn, project),
     )
+    own = [rewards.get(row[0], []) for row in rows]
+    return with_rewards(conn, project, loaded, own, partial(rewards_of_keys, conn))
 
 
 _HEADS = select(
@@ -91,4 +111,5 @@ _HEADS = select(
     trajectories.c.truncated,
     trajectories.c.bootstrap,
     trajectories.c.answer,
+    trajectories.c.parent_trajectory,
 )

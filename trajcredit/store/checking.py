@@ -18,7 +18,7 @@ from trajcredit.store.logs import decompress
 from trajcredit.store.outcomes import Outcome, outcomes
 from trajcredit.store.packed import columns_of_keys, graphs_of_keys
 from trajcredit.store.rewards import rewards_of_keys
-from trajcredit.store.tables import credit_rows, documents, edges, logs, packed, spans, tool_use, trajectories
+from trajcredit.store.tables import credit_rows, documents, edges, logs, packed, runs, spans, tool_use, trajectories
 
 __all__ = ["Checked", "check"]
 
@@ -75,10 +75,18 @@ def _rows(conn: Connection) -> Iterator[str]:
 
 def _credits(conn: Connection) -> Iterator[str]:
     c, t = credit_rows.c, trajectories.c
-    wrong = or_(func.length(c.credit) != 8 * t.n_spans, func.length(c.advantage) != 8 * t.n_spans)
+    wrong = or_(
+        func.length(c.credit) != 8 * t.n_spans,
+        func.length(c.advantage) != 8 * t.n_spans,
+        func.length(c.forecasts) != 24 * t.n_spans,  # null where the run asked no critic
+    )
     query = select(c.run, t.id).join(trajectories, t.key == c.trajectory).where(wrong).order_by(c.run, t.key)
     for run, name in conn.execute(query):
         yield f"trajectory {name}: the credit of run {run} is not as long as its spans"
+    lacking = select(c.run, t.id).join(trajectories, t.key == c.trajectory).join(runs, runs.c.key == c.run)
+    query = lacking.where(runs.c.critic.is_not(None), c.forecasts.is_(None)).order_by(c.run, t.key)
+    for run, name in conn.execute(query):
+        yield f"trajectory {name}: run {run} kept nothing of what its critic said"
 
 
 def _logs(conn: Connection) -> Iterator[str]:

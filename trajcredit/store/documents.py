@@ -31,6 +31,8 @@ __all__ = [
     "skeleton",
 ]
 
+CHUNK = 500
+"""Trajectories whose rows are in memory beside their graphs at a time."""
 _decode_report = msgspec.json.Decoder(list[Note]).decode
 _decode_source = msgspec.json.Decoder(Origin).decode
 
@@ -121,7 +123,11 @@ def graph(conn: Connection, project: str, ref: str) -> SpanGraph:
 def graphs(conn: Connection, project: str, refs: Sequence[str]) -> list[SpanGraph]:
     """The graph of each trajectory, in their order."""
     keys = [one.key for one in find_all(conn, project, refs)]
-    return graphs_of_keys(conn, keys, documents_of_keys(conn, keys))
+    found: list[SpanGraph] = []
+    for first in range(0, len(keys), CHUNK):
+        some = keys[first : first + CHUNK]
+        found += graphs_of_keys(conn, some, documents_of_keys(conn, some))
+    return found
 
 
 def skeleton(conn: Connection, project: str, ref: str) -> Skeleton:

@@ -37,6 +37,8 @@ class Filters:
     task: str | None = None
     role: str | None = None
     policy_version: str | None = None
+    model: str | None = None
+    """The name of the model that answered."""
     tool: str | None = None
     """A tool it called."""
     has_error: bool | None = None
@@ -59,6 +61,7 @@ def conditions(conn: Connection, project: str, filters: Filters) -> ColumnElemen
         t.task: filters.task,
         t.role: filters.role,
         t.policy_version: filters.policy_version,
+        t.model: filters.model,
     }
     found += [column == value for column, value in same.items() if value is not None]
     if filters.ids is not None:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, or_, select
 
-from trajcredit.errors import NotFoundError
+from trajcredit.errors import InputError, NotFoundError
 from trajcredit.store.border import clean
 from trajcredit.store.bulk import among
 from trajcredit.store.tables import trajectories
 
-__all__ = ["EXTERNAL", "Known", "find", "find_all", "known"]
+__all__ = ["EXTERNAL", "Known", "find", "find_all", "known", "meant"]
 
 EXTERNAL = "ext:"
 
@@ -36,6 +36,27 @@ def known(conn: Connection, project: str, refs: Sequence[str]) -> dict[str, Know
     found = [Known(*row) for row in conn.execute(_SELECT.where(t.project == project, named))]
     by_name = {name: one for one in found for name in (one.id, EXTERNAL + one.external_id)}
     return {ref: by_name[clean(ref)] for ref in refs if clean(ref) in by_name}
+
+
+def meant(conn: Connection, project: str, names: Sequence[str]) -> dict[str, Known | InputError]:
+    """The trajectory that people call so: by an id as above, or by the client's own without a prefix.
+
+    Names that mean none are not in it; one that is the id here of one trajectory and the client's of another is an
+    error that says what to write instead. With the prefix it is always the client's.
+    """
+    found = known(conn, project, [*names, *(EXTERNAL + name for name in names)])
+    answers: dict[str, Known | InputError] = {}
+    for name in names:
+        direct, bare = found.get(name), found.get(EXTERNAL + name)
+        one = direct or bare
+        if one is None:
+            continue
+        answers[name] = one
+        if direct is not None and bare not in (None, direct) and not name.startswith(EXTERNAL):
+            said = f"{name!r} is the id here of one trajectory and the log's own id of another"
+            write = f"write {EXTERNAL + name!r} for the latter, {EXTERNAL + direct.external_id!r} for the former"
+            answers[name] = InputError(f"{said}: {write}")
+    return answers
 
 
 def find(conn: Connection, project: str, ref: str) -> Known:

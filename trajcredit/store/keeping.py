@@ -79,6 +79,7 @@ HEAD = (
     "parent_span",
     "report",
     "source",
+    "model",
 )
 COUNTS = ("n_spans", "n_actions", "n_errors", "n_edges", "n_tokens")
 ROW = (*HEAD, *COUNTS, "outcome", "outcome_source")
@@ -206,6 +207,7 @@ def _head(text: _Texts, raw: str | None) -> tuple[Any, ...]:
         t.parent.span if t.parent is not None else None,
         text.report,
         text.source,
+        t.model,
     )
 
 

@@ -31,9 +31,9 @@ class RawLog:
     format: str | None = None
 
 
-def packed(data: bytes, name: str | None = None, format: str | None = None) -> RawLog:
-    """Hash and compress an upload, before the transaction that keeps it."""
-    return RawLog(sha256(data).hexdigest(), compress([data])[0], len(data), name, format)
+def packed(data: bytes, name: str | None = None, format: str | None = None, sha: str | None = None) -> RawLog:
+    """Hash and compress an upload, before the transaction that keeps it. `sha`: its hash, where it is known."""
+    return RawLog(sha or sha256(data).hexdigest(), compress([data])[0], len(data), name, format)
 
 
 def keep_raw(conn: Connection, project: str, log: RawLog) -> str:

@@ -25,7 +25,7 @@ from trajcredit.arrays import I64
 from trajcredit.batching import Columns
 from trajcredit.errors import StoreError
 
-__all__ = ["Tools", "packed_columns", "tools_of", "unpacked_columns"]
+__all__ = ["Tools", "packed_columns", "tools_from", "tools_of", "unpacked_columns"]
 
 SPAN_WORDS = ("turn", "result_of", "tool", "n_tokens", "values", "call_key", "state_key", "degree")
 EDGE_WORDS = ("parents", "parent_weight")
@@ -50,7 +50,8 @@ class Tools(msgspec.Struct, frozen=True, gc=False):
     declared: bool
 
 
-_decode = msgspec.json.Decoder(Tools).decode
+tools_from = msgspec.json.Decoder(Tools).decode
+"""What is kept of them as JSON -> the tools of a trajectory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,7 +134,7 @@ def unpacked_columns(n: I64, m: I64, fetch: Fetch) -> Columns:
                 own = arrays[name][edges if name.startswith("parent") else spans]
                 np.take(source, at, out=own.view(source.dtype), mode="clip")  # all are inside; clip saves a copy
         span, edge = spans.stop, edges.stop
-    return _shared(arrays, n, m, [_decode(text) for text in kinds], np.array(which, dtype=np.int64))
+    return _shared(arrays, n, m, [tools_from(text) for text in kinds], np.array(which, dtype=np.int64))
 
 
 def _shared(arrays: Arrays, n: I64, m: I64, kinds: Sequence[Tools], which: I64) -> Columns:

@@ -44,6 +44,7 @@ class Listed:
     trial: str | None
     step: int | None
     policy_version: str | None
+    model: str | None
     n_spans: int
     n_actions: int
     n_errors: int

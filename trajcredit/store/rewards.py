@@ -12,13 +12,24 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, func, selec
 from trajcredit.model import EPOCH, LARGEST_NUMBER, MICROSECOND, REWARD_SOURCES, Reward, instant
 from trajcredit.store.border import clean, now
 from trajcredit.store.bulk import among, insert_many
+from trajcredit.store.filters import Filters, conditions
 from trajcredit.store.ids import Known, known
 from trajcredit.store.outcomes import outcomes
 from trajcredit.store.packed import columns_of_keys
 from trajcredit.store.runs import mark_stale
 from trajcredit.store.tables import rewards, trajectories
 
-__all__ = ["Appended", "Given", "append", "insert", "rewards_of_keys", "rewards_where", "watermark"]
+__all__ = [
+    "Appended",
+    "Given",
+    "append",
+    "insert",
+    "is_named",
+    "names",
+    "rewards_of_keys",
+    "rewards_where",
+    "watermark",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +97,26 @@ def rewards_where(conn: Connection, matching: ColumnElement[bool]) -> dict[int, 
     return _by_key(conn, joined.where(matching))
 
 
+def is_named(conn: Connection, project: str, filters: Filters, name: str) -> bool:
+    """Whether any trajectory of the filter has a reward of that name."""
+    return bool(conn.scalar(select(_named(conn, project, filters).where(rewards.c.name == name).exists())))
+
+
+def names(conn: Connection, project: str, filters: Filters, most: int) -> list[str]:
+    """The names that rewards of the trajectories of the filter have, in order, at most so many."""
+    some = _named(conn, project, filters).where(rewards.c.name.is_not(None))
+    return list(conn.scalars(some.distinct().order_by(rewards.c.name).limit(most)))
+
+
 def watermark(conn: Connection, project: str) -> int:
     """The number of the project's newest reward, 0 where there is none: later ones have greater numbers."""
     found: int | None = conn.scalar(select(func.max(rewards.c.id)).where(rewards.c.project == project))
     return found or 0
+
+
+def _named(conn: Connection, project: str, filters: Filters) -> Select[str]:
+    joined = select(rewards.c.name).join(trajectories, trajectories.c.key == rewards.c.trajectory)
+    return joined.where(rewards.c.project == project, conditions(conn, project, filters))
 
 
 def _wrong(given: Given, trajectory: Known | None) -> str | None:

@@ -14,6 +14,7 @@ from trajcredit.batching import Batch
 from trajcredit.errors import InputError, NotFoundError
 from trajcredit.store.border import clean, finite
 from trajcredit.store.bulk import among, insert_many
+from trajcredit.store.forecasts import blocks
 from trajcredit.store.ids import find
 from trajcredit.store.runs import Run
 from trajcredit.store.scores import ToolSums, extremes, strip, tool_sums
@@ -47,7 +48,10 @@ _ROW = (
     "abs_sum",
     "credit",
     "advantage",
+    "forecasts",
 )
+_SHOWN = ("trajectory", "group_name", "n_scored", "low", "low_span", "high", "high_span", "abs_sum", "credit")
+"""What a summary is made from."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,8 +106,19 @@ class Summary:
         return max((self.low, self.high), key=lambda one: (abs(one.credit), -one.span))
 
 
-def save(conn: Connection, run: str, ids: Sequence[str], batch: Batch, credit: F64, advantage: F64) -> int:
+def save(
+    conn: Connection,
+    run: str,
+    ids: Sequence[str],
+    batch: Batch,
+    credit: F64,
+    advantage: F64,
+    forecasts: F64 | None = None,
+) -> int:
     """Keep what a run says of a batch, `ids` being our ids in its order; how many trajectories that added.
+
+    credit, advantage  f64[N]
+    forecasts          f64[3, N]  what its critic said (`forecasts.forecasts_of`); null where it asked none
 
     What the run has said of a trajectory before stays. One that was deleted or replaced since it was read is left out,
     and the run is stale.
@@ -117,7 +132,8 @@ def save(conn: Connection, run: str, ids: Sequence[str], batch: Batch, credit: F
         conn.execute(gone.values(stale="a trajectory was replaced or deleted"))
     said = set(conn.scalars(select(credit_rows.c.trajectory).where(credit_rows.c.run == run_key)))
     new = np.array([name in key_of and key_of[name] not in said for name in ids], dtype=bool)
-    _insert(conn, run_key, [key_of.get(name, -1) for name in ids], batch, credit, advantage, new)
+    keys = [key_of.get(name, -1) for name in ids]
+    _insert(conn, run_key, keys, batch, (credit, advantage, forecasts), new)
     _add_tools(conn, run_key, tool_sums(batch, credit, new))
     return int(new.sum())
 
@@ -165,7 +181,7 @@ def summaries(conn: Connection, project: str, run: str, ids: Sequence[str]) -> d
     """What lists show of those of the trajectories that the run scored; ids are ours."""
     c = credit_rows.c
     query = (
-        select(trajectories.c.id, credit_rows)
+        select(trajectories.c.id, *(c[name] for name in _SHOWN))
         .join(runs, runs.c.key == c.run)
         .join(trajectories, trajectories.c.key == c.trajectory)
         .where(runs.c.project == project, runs.c.id == run, among(conn, trajectories.c.id, ids))
@@ -208,8 +224,15 @@ def _refuse_infinite(batch: Batch, *columns: F64) -> None:
 
 
 def _insert(
-    conn: Connection, run: int, keys: Sequence[int], batch: Batch, credit: F64, advantage: F64, new: BOOL
+    conn: Connection,
+    run: int,
+    keys: Sequence[int],
+    batch: Batch,
+    said: tuple[F64, F64, F64 | None],
+    new: BOOL,
 ) -> None:
+    credit, advantage, forecasts = said
+    kept = [None] * len(keys) if forecasts is None else blocks(batch, forecasts)
     found = extremes(credit, batch.span_offsets)
     ends = (8 * batch.span_offsets).tolist()
     data, scaled = (column.astype("<f8", copy=False).tobytes() for column in (credit, advantage))
@@ -227,7 +250,7 @@ def _insert(
     rows = []
     for t, (n, low, low_span, high, high_span, abs_sum) in enumerate(figures):
         if new[t]:
-            blobs = (data[ends[t] : ends[t + 1]], scaled[ends[t] : ends[t + 1]])
+            blobs = (data[ends[t] : ends[t + 1]], scaled[ends[t] : ends[t + 1]], kept[t])
             shown = (low, low_span, high, high_span, finite(abs_sum)) if n else (None,) * 5
             rows.append((run, keys[t], groups[group[t]], n, *shown, *blobs))
     insert_many(conn, credit_rows, _ROW, rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,13 +10,14 @@ from sqlalchemy import Connection, func, select
 
 from trajcredit.arrays import F64
 from trajcredit.model import Reward
-from trajcredit.store.batches import Loaded, load
+from trajcredit.store.batches import Loaded, load, with_rewards
 from trajcredit.store.bulk import among
+from trajcredit.store.forecasts import said_to
 from trajcredit.store.ids import find_all
-from trajcredit.store.runs import Run
+from trajcredit.store.runs import Run, fresh
 from trajcredit.store.tables import credit_rows, rewards, runs, trajectories
 
-__all__ = ["Member", "Numbers", "credits_among", "is_whole", "members", "seen"]
+__all__ = ["Member", "Numbers", "credits_among", "is_whole", "members", "newest_forecasts", "seen"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +62,31 @@ def is_whole(conn: Connection, run: Run) -> bool:
 
 
 def seen(conn: Connection, run: Run, ids: Sequence[str]) -> Loaded:
-    """What scoring needs of these trajectories as it was when the run read its inputs."""
-    loaded = load(conn, run.project, ids)
+    """What scoring needs of these trajectories as it was when the run read its inputs, rewards as it asked for.
+
+    Of a run that asked a critic they are among those it scored: what the critic said of each is kept with its credit.
+    """
+    loaded = replace(load(conn, run.project, ids), forecasts=said_to(conn, run, ids))
     keys = [one.key for one in find_all(conn, run.project, ids)]
-    given = _rewards(conn, keys, run.watermark)
-    return replace(loaded, rewards=tuple(given.get(key, []) for key in keys))
+    given = _rewards(conn, keys, run)
+    own = [given.get(key, []) for key in keys]
+    found = with_rewards(conn, run.project, loaded, own, lambda others: _rewards(conn, others, run))
+    name = run.asked.reward_name
+    if name is None:
+        return found
+    # not before: who shares what is settled by all there is
+    return replace(found, rewards=_named(found.rewards, name), own=_named(found.own, name))
+
+
+def newest_forecasts(conn: Connection, project: str, ids: Sequence[str], fits: Callable[[Run], bool]) -> F64 | None:
+    """What a critic said to the newest run that fits, is not stale and scored exactly these trajectories (our ids).
+
+    f64[3, N] as in `forecasts`; null where there is no such run.
+    """
+    for run in filter(fits, reversed(fresh(conn, project))):
+        if [member.id for member in members(conn, run)] == list(ids):
+            return said_to(conn, run, ids)
+    return None
 
 
 def credits_among(conn: Connection, run: Run, ids: Sequence[str]) -> dict[str, Numbers]:
@@ -81,17 +102,22 @@ def credits_among(conn: Connection, run: Run, ids: Sequence[str]) -> dict[str, N
     return {row.id: Numbers(_array(row.credit), _array(row.advantage)) for row in conn.execute(query)}
 
 
-def _rewards(conn: Connection, keys: Sequence[int], watermark: int | None) -> dict[int, list[Reward]]:
+def _rewards(conn: Connection, keys: Sequence[int], run: Run) -> dict[int, list[Reward]]:
     r = rewards.c
     query = (
         select(r.trajectory, r.value, r.source, r.span, r.name, r.at)
-        .where(among(conn, r.trajectory, keys), r.id <= func.coalesce(watermark, 0))
+        .where(among(conn, r.trajectory, keys), r.id <= func.coalesce(run.watermark, 0))
         .order_by(r.trajectory, r.id)
     )
     found: dict[int, list[Reward]] = {}
     for key, *reward in conn.execute(query):
         found.setdefault(key, []).append(Reward(*reward))
     return found
+
+
+def _named(given: Sequence[Sequence[Reward]], name: str) -> tuple[list[Reward], ...]:
+    """Only the rewards of that name."""
+    return tuple([reward for reward in some if reward.name == name] for some in given)
 
 
 def _array(blob: bytes) -> F64:

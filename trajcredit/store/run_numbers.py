@@ -36,7 +36,8 @@ def requeue(conn: Connection) -> int:
     if left:
         for table in (credit_rows, run_tools):
             conn.execute(delete(table).where(among(conn, table.c.run, left)))
-        nothing = dict.fromkeys(("total", "started", "watermark", "reward_used", "stale"))
+        unknown = ("total", "started", "watermark", "reward_used", "stale", "critic", "critic_fingerprint")
+        nothing = dict.fromkeys(unknown)
         again = {"state": "queued", "done": 0, **nothing}
         conn.execute(update(runs).where(among(conn, runs.c.key, left)).values(**again))
     return len(left)

@@ -2,7 +2,8 @@
 
     queued -> running -> done | failed | cancelled      queued -> failed | cancelled
 
-A run is stale once a reward came later to a trajectory it scored, or such a trajectory was replaced or deleted.
+A run is stale once a reward came later to a trajectory it scored, such a trajectory was replaced or deleted, or another
+one joined its group (`joining`).
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import msgspec
-from sqlalchemy import Connection, Row, exists, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, exists, func, insert, select, update
 from uuid_utils import uuid7
 
 from trajcredit.errors import InputError, NotFoundError
-from trajcredit.model import Note, RewardSource
+from trajcredit.model import REWARD_SOURCES, Note
 from trajcredit.store.border import now, project_name, word
 from trajcredit.store.bulk import among
 from trajcredit.store.filters import Filters
@@ -30,9 +31,12 @@ __all__ = [
     "cancel",
     "claim",
     "create",
+    "critic_asked",
     "fail",
     "find",
     "finish",
+    "fresh",
+    "mark",
     "mark_stale",
     "page",
     "progress",
@@ -57,10 +61,16 @@ class Asked:
     parameters: Mapping[str, Any]
     code_version: str
     edge_version: str
-    reward: RewardSource | None = None
+    reward: str | None = None
+    """The source to read (of `model.REWARD_SOURCES`), else the name of the rewards to read; null: the first source."""
     group_by: str | None = None
     filters: Filters = field(default_factory=Filters)
     seed: int | None = None
+
+    @property
+    def reward_name(self) -> str | None:
+        """Of the only rewards to read; null where a source was asked for, or nothing."""
+        return None if self.reward in REWARD_SOURCES else self.reward
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +81,7 @@ class Run:
     project: str
     asked: Asked
     reward_used: str | None
+    """The source that was read."""
     watermark: int | None
     """The number of the newest reward it could see; null until it has read its inputs."""
     state: State
@@ -84,6 +95,10 @@ class Run:
     created: str
     started: str | None
     finished: str | None
+    critic: str | None = None
+    """Whose forecasts it read; null where it asked no critic, or has not asked one yet."""
+    critic_fingerprint: str | None = None
+    """Of all that the forecasts follow from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +145,11 @@ def start(conn: Connection, run: str) -> Run | None:
 def read_inputs(conn: Connection, run: str, total: int, watermark: int, reward_used: str | None) -> Run | None:
     """Note what a running run works on; null where it does not run any more."""
     return _moved(conn, runs.c.id == run, "running", total=total, watermark=watermark, reward_used=reward_used)
+
+
+def critic_asked(conn: Connection, run: str, critic: str, fingerprint: str) -> Run | None:
+    """Note whose forecasts a running run reads; null where it does not run any more."""
+    return _moved(conn, runs.c.id == run, "running", critic=critic, critic_fingerprint=fingerprint)
 
 
 def progress(conn: Connection, run: str, done: int) -> Run | None:
@@ -183,6 +203,19 @@ def page(conn: Connection, project: str, cursor: str | None = None, limit: int =
     return RunPage(tuple(map(_run, rows[:limit])), str(rows[limit - 1].key) if more else None)
 
 
+def fresh(conn: Connection, project: str) -> list[Run]:
+    """The finished runs of a project that are not stale, oldest first."""
+    c = runs.c
+    query = select(runs).where(c.project == project, c.state == "done", c.stale.is_(None)).order_by(c.key)
+    return [_run(row) for row in conn.execute(query)]
+
+
+def mark(conn: Connection, ids: Sequence[str], why: str, only: Select[int] | None = None) -> None:
+    """The runs of these ids are out of date, or those of them whose key is among `only`; the first reason stays."""
+    marked = update(runs).where(among(conn, runs.c.id, ids), runs.c.stale.is_(None)).values(stale=why)
+    conn.execute(marked if only is None else marked.where(runs.c.key.in_(only)))
+
+
 def mark_stale(conn: Connection, keys: Sequence[int], why: str) -> None:
     """Runs that scored any of these trajectories are out of date; the first reason stays."""
     if keys:
@@ -229,4 +262,6 @@ def _run(row: Row[*tuple[Any, ...]]) -> Run:
         created=row.created,
         started=row.started,
         finished=row.finished,
+        critic=row.critic,
+        critic_fingerprint=row.critic_fingerprint,
     )

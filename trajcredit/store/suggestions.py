@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, func, select
 
 from trajcredit.store.border import clean
-from trajcredit.store.tables import tool_use, trajectories
+from trajcredit.store.packing import tools_from
+from trajcredit.store.tables import packed, tool_use, trajectories
 
-__all__ = ["Counted", "groups", "tools"]
+__all__ = ["Counted", "declared", "groups", "tools"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,13 @@ class Counted:
 def tools(conn: Connection, project: str, prefix: str, most: int) -> list[Counted]:
     """Tools by how many trajectories called them."""
     return _counted(conn, tool_use.c.tool, tool_use.c.project == project, prefix, most)
+
+
+def declared(conn: Connection, project: str) -> set[str]:
+    """Every tool that some trajectory could call: those it declares, else those it used."""
+    sets = select(packed.c.tools).join(trajectories, trajectories.c.key == packed.c.trajectory)
+    texts = conn.scalars(sets.where(trajectories.c.project == project).distinct())
+    return {name for text in texts for name in tools_from(text).offered}
 
 
 def groups(conn: Connection, project: str, prefix: str, most: int) -> list[Counted]:

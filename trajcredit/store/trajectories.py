@@ -16,10 +16,12 @@ from trajcredit.store import logs, rewards, runs, tables
 from trajcredit.store.border import now, project_name
 from trajcredit.store.bulk import among, insert_many
 from trajcredit.store.ids import find
+from trajcredit.store.joining import Across, mark_joined
 from trajcredit.store.keeping import ROW, Kept
+from trajcredit.store.logs import RawLog
 from trajcredit.store.rewards import Given
 
-__all__ = ["Added", "Status", "add", "delete"]
+__all__ = ["Added", "Status", "add", "add_log", "delete"]
 
 Status: TypeAlias = Literal["created", "duplicate", "conflict", "replaced", "rejected"]
 
@@ -76,6 +78,18 @@ def add(conn: Connection, project: str, items: Sequence[Kept], replace: bool = F
         rewards.append(conn, project, [Given(f"ext:{name}", reward) for name, reward in verdicts])
     logs.forget_unused(conn, project, read_from)
     return answers
+
+
+def add_log(
+    conn: Connection, project: str, log: RawLog, items: Sequence[Kept], replace: bool, across: Across
+) -> list[Added]:
+    """`add` what was read from a log, and keep its bytes if any of it is new; runs it makes out of date are stale."""
+    logs.keep_raw(conn, project, log)
+    added = add(conn, project, items, replace)
+    logs.forget_unused(conn, project, [log.sha256])
+    new = [one.id for one in added if one.status in ("created", "replaced") and one.id is not None]
+    mark_joined(conn, project, new, across)
+    return added
 
 
 def delete(conn: Connection, project: str, ref: str) -> None:

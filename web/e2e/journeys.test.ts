@@ -3,6 +3,7 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { launch } from "./browser.mjs";
+import { pool } from "./server.mjs";
 
 const { server, ids, grpo, dag } = inject("served");
 const failed = `/p/default/t/${ids["flight-1"]}`;
@@ -181,6 +182,28 @@ describe("around it", () => {
     await page.getByRole("button", { name: "Score all trajectories" }).click();
     await page.locator(".heads", { hasText: "rloo" }).waitFor();
     expect(await figures(page, SEARCH)).toEqual(["−0.67"]);
+    await page.close();
+  });
+
+  test("a run that asks a critic is started from here, and its terms add up", async () => {
+    const project = `pool-${Date.now()}`;
+    const some = await pool(server, project);
+    const page = await open(`/p/${project}/t/${some.g0r1}?span=s4`);
+    await page.getByRole("button", { name: /^by/ }).click();
+    const chooser = page.getByRole("dialog");
+    await chooser.getByLabel("attributor").selectOption("doubly_robust");
+    await chooser.getByRole("button", { name: "Score all trajectories" }).click();
+    await page.waitForURL(/[?&]by=/);
+    const why = page.getByRole("region", { name: "Why" });
+    await why.getByText("forecast of this choice").waitFor();
+    await why.getByText("forecasts of the whole run").waitFor();
+    const sum = await why.locator("tbody .figure").allTextContents();
+    const whole = sum.map((text) => Number(text.replace("−", "-"))).reduce((a, b) => a + b, 0);
+    const credit = Number((await why.locator("tfoot .figure").first().textContent())?.replace("−", "-"));
+    expect(Math.abs(whole - credit)).toBeLessThan(0.005 * (sum.length + 1));
+    expect(await headline(page).textContent()).toContain("is what the critic's forecasts leave unexplained");
+    await page.getByRole("button", { name: /^by/ }).click();
+    await chooser.getByText(/, critic compatible \(fingerprint [0-9a-f]{12}\)/).waitFor();
     await page.close();
   });
 

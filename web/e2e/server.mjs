@@ -75,7 +75,7 @@ export async function startServer() {
 }
 
 /**
- * @param {Server} server
+ * @param {Pick<Server, "url">} server
  * @param {string} path
  * @param {RequestInit} [init]
  */
@@ -88,7 +88,7 @@ export async function call(server, path, init) {
 
 /**
  * Uploads a log; the ids by the log's own.
- * @param {Server} server
+ * @param {Pick<Server, "url">} server
  * @param {string | Uint8Array<ArrayBuffer>} log
  * @param {string} name
  * @param {string} [project]
@@ -131,6 +131,37 @@ export async function score(server, attributor, project = "default", more = {}) 
 export async function demo(server) {
   const ids = await upload(server, await readFile(DEMO, "utf8"), "wrong_flight.jsonl");
   return { ids, grpo: await score(server, "grpo"), dag: await score(server, "dag") };
+}
+
+/**
+ * A project of ten tasks of four rollouts, where `when` of the order (s4) decides: enough for a critic; the ids.
+ * @param {Pick<Server, "url">} server
+ * @param {string} project
+ */
+export async function pool(server, project) {
+  const calls = (/** @type {string} */ id, /** @type {string} */ name, /** @type {object} */ args) => ({
+    role: "assistant",
+    content: name === "order" ? "Ordering it." : null,
+    tool_calls: [{ id, type: "function", function: { name, arguments: JSON.stringify(args) } }],
+  });
+  const rows = Array.from({ length: 40 }, (_, n) => {
+    const [task, now] = [Math.floor(n / 4), n % 4 < 1 + (Math.floor(n / 4) % 3)];
+    const [thing, offer] = [`KX-${4100 + task}`, `QZ-${7300 + 11 * task}`];
+    return {
+      id: `g${task}r${n % 4}`,
+      group_id: `g${task}`,
+      reward: Number(now !== (n % 11 === 5)),
+      messages: [
+        { role: "user", content: `order one ${thing}` },
+        calls("a", "search", { thing }),
+        { role: "tool", tool_call_id: "a", content: JSON.stringify({ offer, left: 3 }) },
+        calls("b", "order", { offer, when: now ? "now" : "later" }),
+        { role: "tool", tool_call_id: "b", content: JSON.stringify({ placed: true }) },
+        { role: "assistant", content: `I ordered ${offer}.` },
+      ],
+    };
+  });
+  return upload(server, rows.map((row) => JSON.stringify(row)).join("\n"), "pool.jsonl", project);
 }
 
 /**

@@ -73,6 +73,8 @@ export interface paths {
         /**
          * Append Rewards
          * @description Append rewards, one JSON object a line: trajectory (id or `ext:`), value, source?, span?, name?, at?
+         *
+         *     The log's own id alone will do where it is no id of another trajectory.
          */
         post: operations["append_rewards"];
         delete?: never;
@@ -803,6 +805,10 @@ export interface components {
              * Format: date-time
              */
             created: string;
+            /** Critic */
+            critic: string | null;
+            /** Critic Fingerprint */
+            critic_fingerprint: string | null;
             /** Dataset */
             dataset: string | null;
             /** Done */
@@ -827,6 +833,8 @@ export interface components {
             parameters: {
                 [key: string]: unknown;
             };
+            /** Reward Name */
+            reward_name: string | null;
             /** Reward Source */
             reward_source: ("verifier" | "human" | "reward_model" | "judge") | null;
             /** Seed */
@@ -891,7 +899,7 @@ export interface components {
              * Reward
              * @default null
              */
-            reward: ("verifier" | "human" | "reward_model" | "judge") | null;
+            reward: string | null;
         };
         /**
          * SpanCredit
@@ -1015,6 +1023,8 @@ export interface components {
             kind: ("system" | "user" | "assistant" | "reasoning" | "tool_call" | "tool_result" | "meta")[];
             /** Line */
             line: number | null;
+            /** Model */
+            model: string | null;
             /** N Tokens */
             n_tokens: number | null;
             /** Name */
@@ -1096,6 +1106,8 @@ export interface components {
             group_size: number;
             /** Id */
             id: string;
+            /** Model */
+            model: string | null;
             /** N Actions */
             n_actions: number;
             /** N Errors */
@@ -1373,6 +1385,8 @@ export interface operations {
                      *       "attributor": "dag",
                      *       "code_version": "0.1.0+0123456789ab",
                      *       "created": "2026-04-14T18:40:12.000000Z",
+                     *       "critic": null,
+                     *       "critic_fingerprint": null,
                      *       "dataset": null,
                      *       "done": 0,
                      *       "edge_version": "0123456789ab",
@@ -1386,6 +1400,7 @@ export interface operations {
                      *       "parameters": {
                      *         "gamma": 0.95
                      *       },
+                     *       "reward_name": null,
                      *       "reward_source": null,
                      *       "seed": null,
                      *       "stale": false,
@@ -1565,6 +1580,8 @@ export interface operations {
                 /** @description Whether a tool call failed */
                 errors?: boolean | null;
                 policy_version?: string | null;
+                /** @description The model that answered */
+                model?: string | null;
                 step_min?: number | null;
                 step_max?: number | null;
                 /** @description Part of the id */
@@ -1600,6 +1617,7 @@ export interface operations {
                      *           "group_scored": 4,
                      *           "group_size": 4,
                      *           "id": "019a4f3e-7c1b-7000-8000-0123456789ab",
+                     *           "model": "gpt-4o",
                      *           "n_actions": 6,
                      *           "n_errors": 1,
                      *           "n_notes": 0,

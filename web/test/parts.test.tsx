@@ -2,14 +2,16 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import type { ReactElement } from "react";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import type { EdgeEvidence, IngestItem, Run } from "../src/api";
+import type { EdgeEvidence, IngestItem, Run, Trajectory } from "../src/api";
 import { Combobox } from "../src/parts/combobox";
 import { CreditCell } from "../src/parts/credit-cell";
 import { FileReport } from "../src/parts/file-report";
 import { LongName } from "../src/parts/long-name";
+import { Overview } from "../src/parts/overview";
 import { RunChooser } from "../src/parts/run-chooser";
 import { type SpanHead, SpanRow } from "../src/parts/span-row";
 import { Strip } from "../src/parts/strip";
+import { Title } from "../src/parts/trajectory-bars";
 import { listing, marksOf } from "../src/pure/marks";
 import { queryClient } from "../src/queries";
 
@@ -149,6 +151,72 @@ describe("edges at a span", () => {
   });
 });
 
+describe("a trajectory as a whole", () => {
+  const trajectory: Trajectory = {
+    id: "1",
+    external_id: "t-1",
+    project: "default",
+    group: "g",
+    group_size: 1,
+    group_scored: 0,
+    group_mean: null,
+    dataset: null,
+    task: null,
+    role: null,
+    trial: null,
+    step: null,
+    policy_version: null,
+    model: "gpt-5-mini",
+    terminated: null,
+    truncated: null,
+    format: "toolbench",
+    file: "log.json",
+    line: 3,
+    n_tokens: null,
+    outcome: null,
+    outcome_source: null,
+    rewards: [],
+    report: [
+      { code: "paired-by-name", message: "the result has no call id", span: 1, trajectory: null, group: null },
+      { code: "truncated", message: "the log ends in the middle", span: null, trajectory: null, group: null },
+    ],
+    kind: ["tool_call", "tool_result"],
+    turn: [0, 0],
+    name: ["look", "look"],
+    agent: null,
+    result_of: [null, 0],
+    is_action: [true, false],
+    is_write: [false, false],
+    write_basis: ["verb", ""],
+    is_error: [false, false],
+    size: [2, 2],
+  };
+  const overview = (one: Trajectory, onSelect = (_: number) => {}) =>
+    show(<Overview project="default" trajectory={one} credits={undefined} run="" onSelect={onSelect} />);
+
+  test("says what was guessed, where, and that nothing was", () => {
+    const went = vi.fn();
+    const text = overview(trajectory, went).textContent;
+    expect(text).toContain("the result has no call id paired-by-name");
+    expect(text).toContain("the log ends in the middle truncated");
+    fireEvent.click(screen.getByText("s1"));
+    expect(went).toHaveBeenCalledWith(1);
+    cleanup();
+    expect(overview({ ...trajectory, report: [] }).textContent).toContain("Read without guesses or repairs.");
+  });
+
+  test("names the model where the log does", () => {
+    const fact = (box: Element) => [...box.querySelectorAll("dt")].some((name) => name.textContent === "model");
+    expect(fact(overview(trajectory))).toBe(true);
+    expect(fact(overview({ ...trajectory, model: null }))).toBe(false);
+    const title = (one: Trajectory) =>
+      show(<Title project="default" trajectory={one} onReport={() => {}} onLink={() => {}} onHelp={() => {}} />);
+    expect(title(trajectory).textContent).toContain("model gpt-5-mini");
+    expect(title(trajectory).textContent).toContain("2 notes");
+    expect(title({ ...trajectory, model: null }).textContent).not.toContain("model");
+  });
+});
+
 describe("choosing a run", () => {
   const run = (id: string, label: string, state: Run["state"] = "done"): Run => ({
     id,
@@ -157,6 +225,7 @@ describe("choosing a run", () => {
     attributor: label,
     parameters: {},
     reward_source: null,
+    reward_name: null,
     group_by: null,
     dataset: null,
     state,
@@ -173,6 +242,26 @@ describe("choosing a run", () => {
     started: null,
     finished: null,
     notes: [],
+    critic: null,
+    critic_fingerprint: null,
+  });
+
+  test("one says whose forecasts it read, where it asked a critic", () => {
+    vi.stubGlobal("fetch", () => new Promise(() => {}));
+    const asked: Run = { ...run("2", "doubly_robust"), critic: "compatible", critic_fingerprint: "0123456789ab" };
+    const ways = { name: "by", empty: "none", open: true, onOpen: () => {}, onChoose: () => {} };
+    show(<RunChooser project="default" runs={[asked, run("1", "grpo")]} shown="2" {...ways} />);
+    expect(screen.getByText(/, critic compatible \(fingerprint 0123456789ab\)$/)).toBeTruthy();
+    expect(screen.getAllByText(/critic/)).toHaveLength(1);
+  });
+
+  test("one says which rewards it read, and why it is out of date", () => {
+    vi.stubGlobal("fetch", () => new Promise(() => {}));
+    const reason = "a trajectory joined a group it scored";
+    const old: Run = { ...run("1", "grpo"), reward_name: "tone", stale: true, stale_reason: reason };
+    const ways = { name: "by", empty: "none", open: true, onOpen: () => {}, onChoose: () => {} };
+    show(<RunChooser project="default" runs={[old]} shown="1" {...ways} />);
+    expect(screen.getByText(/, rewards called tone, stale: a trajectory joined a group it scored$/)).toBeTruthy();
   });
 
   test("finished ones can be chosen, the others say how far they are", () => {

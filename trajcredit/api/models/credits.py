@@ -16,7 +16,7 @@ class CreditColumns(Out):
     label: str
     """The attributor with its parameters, as `score` names it."""
     stale: bool
-    """A reward came in, or the trajectory was replaced, after the run."""
+    """After the run a reward came in, or a trajectory was replaced, deleted, or joined what it compares."""
     law: Law
     total: FiniteFloat | None
     """What the trajectory as a whole gets: outcome minus baseline; null where the law is `free` or it is unscored."""

@@ -25,8 +25,10 @@ class RunRequest(BaseModel):
 
     attributor: Name = Field(max_length=200)
     parameters: dict[str, ParameterValue | list[ParameterValue]] = {}
-    """By name; values as JSON, or as the text the command line takes."""
-    reward: Source | None = None
+    """By name; values as JSON, or as the text the command line takes. `critic` among them names the critic to ask
+    first; without it an attributor that needs one asks its own."""
+    reward: Name | None = Field(default=None, max_length=1000)
+    """A source (verifier, human, reward_model, judge), else the name of a reward; null: the first source there."""
     group_by: Name | None = Field(default=None, max_length=200)
     dataset: Name | None = Field(default=None, max_length=1000)
     """Only trajectories of this data set."""
@@ -42,6 +44,9 @@ class RunOut(Out):
     label: str
     parameters: dict[str, Any]
     reward_source: Source | None
+    """The source that was read; until then the one asked for."""
+    reward_name: str | None
+    """Of the only rewards that are read, where one was asked for."""
     group_by: str | None
     dataset: str | None
     state: RunState
@@ -50,7 +55,7 @@ class RunOut(Out):
     error: str | None
     stale: bool
     stale_reason: str | None
-    """A reward came in, or a trajectory was replaced or deleted, after the run."""
+    """After the run a reward came in, or a trajectory was replaced, deleted, or joined what it compares."""
     code_version: str
     edge_version: str
     watermark: int
@@ -60,6 +65,10 @@ class RunOut(Out):
     started: datetime | None
     finished: datetime | None
     notes: list[NoteOut]
+    critic: str | None
+    """Whose forecasts it read; null where it asked no critic, or has not asked one yet."""
+    critic_fingerprint: str | None
+    """Of what they follow from: the same one, the same forecasts."""
 
 
 class RunPage(Out):

@@ -35,6 +35,8 @@ class TrajectoryRow(Out):
     trial: str | None
     step: int | None
     policy_version: str | None
+    model: str | None
+    """The name of the model that answered, where the log names one and no other."""
     format: str
     outcome: FiniteFloat | None
     n_spans: int
@@ -88,6 +90,8 @@ class TrajectoryOut(Out):
     trial: str | None
     step: int | None
     policy_version: str | None
+    model: str | None
+    """The name of the model that answered, where the log names one and no other."""
     terminated: bool | None
     truncated: bool | None
     format: str

@@ -39,7 +39,9 @@ BODY = {
     openapi_extra={"requestBody": BODY},
 )
 async def append_rewards(request: Request, store: StoreDep, intake: IntakeDep, project: Project = DEFAULT) -> Response:
-    """Append rewards, one JSON object a line: trajectory (id or `ext:`), value, source?, span?, name?, at?"""
+    """Append rewards, one JSON object a line: trajectory (id or `ext:`), value, source?, span?, name?, at?
+
+    The log's own id alone will do where it is no id of another trajectory."""
     codings = coding_names(request.headers.getlist("content-encoding"))
     async with intake.lease() as lease:
         limit = intake.limits.body

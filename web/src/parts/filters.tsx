@@ -55,12 +55,13 @@ export function Filters({ project, filters, onChange }: Props) {
       </label>
       <details
         className="more"
-        open={["dataset", "task", "policy_version", "step_min", "step_max"].some((n) => n in filters)}
+        open={["dataset", "task", "policy_version", "model", "step_min", "step_max"].some((n) => n in filters)}
       >
         <summary>more</summary>
         {field("dataset", "data set")}
         {field("task", "task")}
         {field("policy_version", "policy")}
+        {field("model", "model")}
         <span className="group">
           {field("step_min", "step from", "", true)}
           {field("step_max", "to", "", true)}

@@ -36,6 +36,7 @@ export function Overview({ project, trajectory, credits, run, onSelect }: Props)
             ["trial", trajectory.trial],
             ["step", trajectory.step],
             ["policy", trajectory.policy_version],
+            ["model", trajectory.model],
             ["format", trajectory.format],
             ["file", trajectory.file && `${trajectory.file}${trajectory.line ? `:${trajectory.line}` : ""}`],
             ["ended", ended(trajectory)],

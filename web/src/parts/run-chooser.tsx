@@ -99,8 +99,11 @@ function Choices({ runs, shown, none, onChoose, onOpen }: Props) {
 function state(run: Run): string {
   if (run.state === "done") {
     const read = run.dataset === null ? "" : `, data set ${inline(run.dataset)}`;
+    const named = run.reward_name === null ? "" : `, rewards called ${inline(run.reward_name)}`;
+    const critic =
+      run.critic === null ? "" : `, critic ${inline(run.critic)} (fingerprint ${inline(run.critic_fingerprint ?? "")})`;
     const stale = run.stale ? `, stale: ${inline(run.stale_reason ?? "")}` : "";
-    return `${when(run.finished ?? run.created)}, ${plural(run.total, "trajectory", "trajectories")}${read}${stale}`;
+    return `${when(run.finished ?? run.created)}, ${plural(run.total, "trajectory", "trajectories")}${read}${named}${critic}${stale}`;
   }
   if (run.state === "running" && run.total > 0) return `running, ${percent(run.done / run.total)}`;
   return run.state;

@@ -36,6 +36,7 @@ export function Title({ project, trajectory, onReport, onLink, onHelp }: TitlePr
       </span>
       {trajectory.step !== null && <span>step {count(trajectory.step)}</span>}
       {trajectory.policy_version !== null && <span>policy {inline(trajectory.policy_version)}</span>}
+      {trajectory.model !== null && <span>model {inline(trajectory.model)}</span>}
       <button type="button" className="quiet" onClick={onReport}>
         {trajectory.report.length > 0 ? plural(trajectory.report.length, "note") : "report"}
       </button>

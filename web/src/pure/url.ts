@@ -105,6 +105,7 @@ export const FILTERS = [
   "tool",
   "errors",
   "policy_version",
+  "model",
   "step_min",
   "step_max",
   "text",

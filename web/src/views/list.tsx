@@ -132,6 +132,7 @@ const HEADS = [
   "credit by span",
   "errors",
   "notes",
+  "model",
   "when",
 ];
 
@@ -223,6 +224,9 @@ function Row({ row, index, start, full, to }: RowProps) {
       </span>
       <span role="cell" className="figure">
         {row.n_notes > 0 ? count(row.n_notes) : <span className="muted">0</span>}
+      </span>
+      <span role="cell" title={row.model === null ? "the log names no model" : inline(row.model)}>
+        {row.model === null ? <span className="muted">–</span> : inline(row.model)}
       </span>
       <span role="cell" className="muted">
         {when(row.created)}
