@@ -44,7 +44,9 @@ def test_what_was_printed_between_them_is_said_once() -> None:
 
 
 def test_an_object_that_is_cut_off_costs_no_other() -> None:
-    assert [number for number, _ in printed_objects(f"{A}\n{B[:-2]}\n{A}\n".encode()).objects] == [1, 4, 8]
+    printed = printed_objects(f"{A}\n{B[:-2]}\n{A}\n".encode())
+    assert printed is not None
+    assert [number for number, _ in printed.objects] == [1, 4, 8]
     found = split("log", f"{A}\n{B[:-2]}\n{A}\n".encode())
     assert [bytes(one.raw) for one in found.records if isinstance(one, Record)][::2] == [A.encode(), A.encode()]
 
@@ -68,7 +70,7 @@ def test_what_is_no_such_print(text: str) -> None:
 def span(number: int, parent: int | None, name: str, **attributes: Any) -> str:
     """A span as `ConsoleSpanExporter` prints it."""
     code = {"status_code": "ERROR", "description": "no such city"} if "tool" in name else {"status_code": "UNSET"}
-    shown = {
+    shown: dict[str, Any] = {
         "name": name,
         "context": {"trace_id": "0x" + "4f" * 16, "span_id": f"0x{number:016x}", "trace_state": "[]"},
         "kind": "SpanKind.INTERNAL",

@@ -25,7 +25,7 @@ from trajcredit.service.wording import signed
 from trajcredit.store import Store, documents, forecasts, run_inputs, runs, trajectories
 
 ROBUST, GAE = "doubly_robust", "gae:critic=compatible"
-SPECS = [ROBUST, "doubly_robust:w=0.25", GAE, "gae:lam=0.5,critic=compatible"]
+SPECS = [ROBUST, "doubly_robust:w=0.25", "doubly_robust:w=0.5,part=0.3", GAE, "gae:lam=0.5,critic=compatible"]
 SPAN = 4
 """The order, whose argument decides."""
 
@@ -254,9 +254,9 @@ def test_the_sentence_says_what_is_the_same_in_every_number(fitted: Store) -> No
         assert f"; {signed(rest)} of every number is what the critic's forecasts leave unexplained" in said.headline
 
 
-def test_forecasts_alone_leave_nothing_to_be_said_of_the_rest(fitted: Store) -> None:
-    run = scored(fitted, "doubly_robust:w=0")
-    assert "unexplained" not in credits(fitted, PROJECT, "ext:g1r1", run.id).headline
+def test_nothing_is_said_of_the_rest_where_there_is_none_or_it_is_not_the_same_for_all(fitted: Store) -> None:
+    for spec in ("doubly_robust:w=0", "doubly_robust:w=0.5,part=0.3"):
+        assert "unexplained" not in credits(fitted, PROJECT, "ext:g1r1", scored(fitted, spec).id).headline
 
 
 # ---------------------------------------------------------------- asking

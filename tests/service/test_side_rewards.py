@@ -80,7 +80,7 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
         read_side_rewards(tmp_path / "rewards")
 
 
-def given(folder: Path, rewards: dict[str, float], *runs: Trajectory) -> tuple[dict[str, list[Reward]], list[Note]]:
+def given(folder: Path, rewards: Any, *runs: Trajectory) -> tuple[dict[str, list[Reward]], list[Note]]:
     trajectories, notes = rewarded(runs, read_side_rewards(written(folder, rewards)), "rewards")
     return {t.id: t.rewards for t in trajectories}, notes
 

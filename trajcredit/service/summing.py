@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trajcredit.arrays import F64
 from trajcredit.attributors import Attributor, Dag, DoublyRobust
 from trajcredit.batching import Batch
 from trajcredit.errors import InputError
@@ -88,9 +89,7 @@ def summed_up(
         on_path=on_path,
         has_calls=bool((alone.kind == KIND_CODES["tool_call"]).any()),
         siblings=_siblings(attributor, proven, group),
-        unexplained=unexplained(credit, alone.advantage_forecast[spans])
-        if isinstance(attributor, DoublyRobust)
-        else None,
+        unexplained=_unexplained(attributor, credit, alone.advantage_forecast[spans]),
     )
     return Sum(proven.law, proven.total, headline(picture))
 
@@ -109,6 +108,12 @@ def _attributor(run: Run) -> Attributor | None:
         return configured(run.asked.attributor, run.asked.parameters).attributor
     except InputError:
         return None
+
+
+def _unexplained(attributor: Attributor | None, credit: F64, forecasts: F64) -> float | None:
+    """Of `doubly_robust` alone, whose formula says so: two numbers of any other would fit too."""
+    formula = isinstance(attributor, DoublyRobust) and attributor.part == 0
+    return unexplained(credit, forecasts) if formula else None
 
 
 def _siblings(attributor: Attributor | None, proven: Proven, group: Callable[[], Group]) -> Siblings | None:
