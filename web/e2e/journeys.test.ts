@@ -191,7 +191,7 @@ describe("around it", () => {
     const page = await open(`/p/${project}/t/${some.g0r1}?span=s4`);
     await page.getByRole("button", { name: /^by/ }).click();
     const chooser = page.getByRole("dialog");
-    await chooser.getByLabel("attributor").selectOption("doubly_robust");
+    await page.locator(".scorenow select").first().selectOption("doubly_robust");
     await chooser.getByRole("button", { name: "Score all trajectories" }).click();
     await page.waitForURL(/[?&]by=/);
     const why = page.getByRole("region", { name: "Why" });
