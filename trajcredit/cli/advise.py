@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
-from trajcredit.cli.options import Asked, finish, logs, read_logs_with_tools, tell
+from trajcredit.cli.options import Asked, finish, logs, read_batch
 from trajcredit.cli.streams import json_stdout
 from trajcredit.cli.terminal import COMPILING, line, working
 
@@ -39,17 +38,10 @@ def command(asked: Asked, rewards: str | None, update_size: int, as_json: bool) 
     Nothing is recommended that these logs cannot run; what a better one would need is said. Where there are tasks
     enough a critic is fitted to see whether it can be trusted, which takes as long as scoring with doubly_robust.
     """
-    from trajcredit.service import advising, notes, stateless
+    from trajcredit.service import advising
 
-    reading = read_logs_with_tools(asked)
-    tell(notes.of_reading(reading))
-    if rewards is not None:
-        reading, unmatched = stateless.with_rewards(reading, Path(rewards))
-        tell(notes.of_rewards(unmatched))
-    chosen = asked.settings
+    reading, batch = read_batch(asked, rewards)
     with working(COMPILING):
-        batch = stateless.batch(reading, chosen.reward, chosen.group_by, chosen.writes)
-        tell(notes.of_batch(batch))
         advice = advising.advise(batch, update_size)
     commands = [_command(one, rewards) for one in advice.recommended]
     if as_json:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from trajcredit.cli.options import Asked, attributor, finish, logs, read_logs_with_tools, tell
+from trajcredit.cli.options import Asked, attributor, finish, logs, read_batch
 from trajcredit.cli.streams import json_stdout
 from trajcredit.cli.terminal import COMPILING, amount, line, say, working
 
@@ -48,19 +48,12 @@ def command(
     Each figure has a 95 % interval (bootstrap over groups), and is compared to that of the first attributor named, pair
     by pair. Labels never enter what is graded.
     """
-    from trajcredit.service import grading, notes, plugins, stateless
+    from trajcredit.service import grading, plugins
 
     choices = plugins.choose(attributor)
     known = grading.read_labels(Path(labels))
-    reading = read_logs_with_tools(asked)
-    tell(notes.of_reading(reading))
-    if rewards is not None:
-        reading, unmatched = stateless.with_rewards(reading, Path(rewards))
-        tell(notes.of_rewards(unmatched))
-    chosen = asked.settings
+    reading, batch = read_batch(asked, rewards)
     with working(COMPILING):
-        batch = stateless.batch(reading, chosen.reward, chosen.group_by, chosen.writes)
-        tell(notes.of_batch(batch))
         found = grading.grade(batch, choices, known, draws, seed)
     _tell(found)
     if as_json:

@@ -6,24 +6,26 @@ import functools
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from trajcredit import settings
-from trajcredit.cli.terminal import amount, say, watched
+from trajcredit.cli.terminal import COMPILING, amount, say, watched, working
 from trajcredit.errors import InputError, SkippedFile
 from trajcredit.settings import Settings
 
 if TYPE_CHECKING:
     from trajcredit.model import Note
-    from trajcredit.service.stateless import Reading
+    from trajcredit.service.stateless import Batch, Reading
 
 __all__ = [
     "Asked",
     "attributor",
     "finish",
     "logs",
+    "read_batch",
     "read_logs",
     "read_logs_with_tools",
     "tell",
@@ -126,6 +128,22 @@ def read_logs_with_tools(asked: Asked) -> Reading:
     if asked.settings.writes:
         warn_of_unknown_tools(asked.settings.writes, tools_of(reading))
     return reading
+
+
+def read_batch(asked: Asked, rewards: str | None) -> tuple[Reading, Batch]:
+    """The logs with the rewards of a file beside them, and their batch; what was guessed or left out is told."""
+    from trajcredit.service import notes, stateless
+
+    reading = read_logs_with_tools(asked)
+    tell(notes.of_reading(reading))
+    if rewards is not None:
+        reading, unmatched = stateless.with_rewards(reading, Path(rewards))
+        tell(notes.of_rewards(unmatched))
+    chosen = asked.settings
+    with working(COMPILING):
+        batch = stateless.batch(reading, chosen.reward, chosen.group_by, chosen.writes)
+    tell(notes.of_batch(batch))
+    return reading, batch
 
 
 def tell(notes: Iterable[tuple[str, Note, str]]) -> None:

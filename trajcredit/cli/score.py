@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trajcredit.cli.options import Asked, attributor, finish, logs, read_logs_with_tools, tell
+from trajcredit.cli.options import Asked, attributor, finish, logs, read_batch, tell
 from trajcredit.cli.streams import json_stdout
-from trajcredit.cli.terminal import COMPILING, amount, say, watched, working
+from trajcredit.cli.terminal import amount, say, watched
 
 if TYPE_CHECKING:
     from trajcredit.service.stateless import Credit
@@ -28,21 +28,13 @@ def command(asked: Asked, attributor: tuple[str, ...], rewards: str | None, out:
 
     PATH is a file, folder or glob, also .gz and .zst, or - for standard input.
     """
-    from trajcredit.service import files, notes, plugins, stateless
+    from trajcredit.service import files, plugins, stateless
 
     choices = plugins.choose(attributor)
     exporter = plugins.exporter_for(Path(out)) if out is not None else "jsonl"
     if out is not None:
         files.keep_apart(Path(out), (*asked.paths, *([rewards] if rewards is not None else [])))
-    reading = read_logs_with_tools(asked)
-    tell(notes.of_reading(reading))
-    if rewards is not None:
-        reading, unmatched = stateless.with_rewards(reading, Path(rewards))
-        tell(notes.of_rewards(unmatched))
-    chosen = asked.settings
-    with working(COMPILING):
-        batch = stateless.batch(reading, chosen.reward, chosen.group_by, chosen.writes)
-    tell(notes.of_batch(batch))
+    reading, batch = read_batch(asked, rewards)
     scored = stateless.score(batch, choices)
     if out is None:
         plugins.exporter_named(exporter)(_told(scored), json_stdout())
