@@ -169,9 +169,11 @@ def test_a_fitted_critic_is_asked_whether_it_foretells_outcomes(tmp_path: Path) 
     assert pools.answer == "yes"
     assert pools.numbers["trajectories_with_skill"] == 48
     assert advised(found) == ["doubly_robust:update_size=64", READ]
+    assert all(one.measured for one in found.recommended)
     found = advise(tasks(tmp_path, 12, helpful=False), update_size=64)
     assert not advised(found)[0].startswith("doubly_robust"), "nothing in these transcripts tells good from bad"
     assert advised(found)[1] == READ, "siblings tell something all the same"
+    assert found.recommended[1].measured is None, "what good critics reached is no promise here"
     assert any("until the fitted critic foretells" in sentence for sentence in found.missing)
     found = advise(tasks(tmp_path, LEAST_GROUPS - 1))
     assert f"with two scored rollouts each (here {LEAST_GROUPS - 1})" in " ".join(found.missing)

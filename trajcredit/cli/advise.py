@@ -78,7 +78,7 @@ def report(advice: Advice, commands: list[str]) -> Iterator[str]:
     for one, text in zip(advice.recommended, commands, strict=True):
         yield f"recommended {PURPOSES[one.purpose]}: {line(one.attributor)}"
         yield f"  why: {line(one.why)}"
-        yield f"  measured: {line(one.measured or 'not on our benchmarks, which log no values')}"
+        yield f"  measured: {line(one.measured or 'not under conditions like these')}"
         yield f"  {line(text)}"
     for missing in advice.missing:
         yield f"missing: {line(missing)}"

@@ -274,7 +274,9 @@ def _recommended(facts: Facts, update_size: int) -> list[Recommendation]:
         train = Recommendation("gae" if long else "gae:lam=1", "train", why, None)
     if not facts.mixed:
         return [train]
-    return [train, Recommendation(READ, "read", WHY_READ, _figures(READ, update_size))]
+    # the figures were measured with critics that foretell outcomes: they are no promise where this one does not
+    measured = _figures(READ, update_size) if facts.believed else None
+    return [train, Recommendation(READ, "read", WHY_READ, measured)]
 
 
 def _usable(facts: Facts, update_size: int) -> list[tuple[str, str]]:
