@@ -11,7 +11,6 @@ leave nothing to win for those after it. How far each kind of feature is believe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import frexp, ldexp
 
 import numpy as np
@@ -23,11 +22,12 @@ from trajcredit.critics.columns import F32
 from trajcredit.critics.components import variance_components
 from trajcredit.critics.describe import Description, describe
 from trajcredit.critics.folds import folds_of, ranks
+from trajcredit.critics.pool_fit import PoolFit
 from trajcredit.critics.regression import logistic, straight
 from trajcredit.critics.story import Story
 from trajcredit.critics.words import vocabulary
 
-__all__ = ["FOLDS", "PoolFit", "fit_pool"]
+__all__ = ["FOLDS", "fit_pool"]
 
 FOLDS = 10
 MOST_COLUMNS = 1500
@@ -36,18 +36,6 @@ MOST_CELLS = 60_000_000
 """Numbers of one description held at once: long pools get fewer columns."""
 MOST_FOR_COMPONENTS = 480
 """Trajectories whose outcomes tell how much each kind of feature is believed."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PoolFit:
-    """What the critic says of one pool of D decisions.
-
-    advantage  f64[D]  cross-fitted forecast of each choice's advantage
-    columns            features used
-    """
-
-    advantage: F64
-    columns: int
 
 
 def fit_pool(stories: Sequence[Story], groups: I64, names: Sequence[str], outcome: F64) -> PoolFit:

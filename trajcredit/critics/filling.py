@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 
 from trajcredit.arrays import BOOL, F64, I64
-from trajcredit.batching import Batch, decisions, spread, turns_of
-from trajcredit.critics.compatible import PoolFit, fit_pool
+from trajcredit.batching import Batch, decisions, spread
+from trajcredit.critics.compatible import fit_pool
+from trajcredit.critics.levels import levels
+from trajcredit.critics.pool_fit import PoolFit
 from trajcredit.critics.story import Story, story_of
 from trajcredit.errors import InputError, UnknownNameError
 from trajcredit.model import Note
@@ -60,7 +61,7 @@ def fill(batch: Batch, kind: str) -> Batch:
         forecast[chosen & (pool[owner] == number)] = fitted.advantage
         notes.append(_said(batch, kind, members, len(known), fitted))
     column = spread(batch, forecast, chosen)
-    values, q_values = _values(batch, forecast, column, owner)
+    values, q_values = levels(batch, forecast, column)
     logged = ~np.isnan(batch.values)
     if logged.any():
         notes.append(Note("critic-values-logged", f"{int(logged.sum())} spans have a logged value: it stays"))
@@ -119,38 +120,3 @@ def _pools(batch: Batch) -> tuple[I64, list[Note]]:
             )
         )
     return pool, notes
-
-
-def _values(batch: Batch, forecast: F64, column: F64, owner: I64) -> tuple[F64, F64]:
-    """V before and Q after every action, f64[N] each; forecast 0 beside decisions, column what `spread` makes of it."""
-    turn = turns_of(batch)
-    actions = np.flatnonzero(batch.action_mask)
-    opens = actions[np.unique(turn[actions], return_index=True)[1]]
-    made, paid = _earlier(forecast, batch), _earlier(np.nan_to_num(batch.rewards), batch)
-    level = _leave_one_out(batch)[owner] - paid
-    value, q_value = np.full(batch.n_spans, np.nan), np.full(batch.n_spans, np.nan)
-    value[actions] = (level + made)[actions]
-    # words after the calls of their turn come later than these, and carry them all the same
-    counted = np.where(decisions(batch)[actions], made[actions], made[opens[turn[actions]]])
-    q_value[actions] = level[actions] + counted + column[actions]
-    return value, q_value
-
-
-def _earlier(column: F64, batch: Batch) -> F64:
-    """Sum f64[N] of a column over the earlier spans of the same trajectory; one after the other, so that huge numbers
-    of one leave the rest alone."""
-    earlier = np.zeros(len(column))
-    for start, end in pairwise(batch.span_offsets.tolist()):
-        earlier[start + 1 : end] = np.cumsum(column[start : max(end - 1, start)])
-    return earlier
-
-
-def _leave_one_out(batch: Batch) -> F64:
-    """Mean outcome f64[T] of the scored siblings; of all other trajectories where there is none, 0 without any."""
-    scored = ~np.isnan(batch.outcome)
-    reward = np.where(scored, batch.outcome, 0.0)
-    count = np.bincount(batch.group[scored], minlength=len(batch.group_ids))[batch.group] - scored
-    total = np.bincount(batch.group, reward, minlength=len(batch.group_ids))[batch.group] - reward
-    others = int(scored.sum()) - scored
-    overall = (reward.sum() - reward) / np.maximum(others, 1)
-    return np.where(count > 0, total / np.maximum(count, 1), overall)
