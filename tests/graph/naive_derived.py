@@ -156,10 +156,10 @@ class Totals:
                 self.seen_in.setdefault((tool, name), set()).add(result)
 
     def stated_by(self, story: Story, child: int) -> list[Edge]:
-        """Numbers of a child that nobody had and that sum one field over all results of a tool: an edge to each.
+        """Numbers of a child that nobody had and that sum one field over the results of a tool: an edge to each.
 
-        At most four edges a span of the transcript. As it is: the sum is exact to nine digits; a result that answers no
-        call has an edge, though it is not in the sum.
+        Most of these have the field. At most four edges a span of the transcript. As it is: the sum is exact to
+        nine digits; a result that answers no call has an edge, though it is not in the sum.
         """
         edges: list[Edge] = []
         numbers = [
@@ -169,9 +169,10 @@ class Totals:
         ]
         for token in numbers[:MOST_SUMS]:
             for (tool, name), total in self.sums.items():
-                everywhere = len(self.seen_in[tool, name]) == self.results[tool] >= 2
+                seen = len(self.seen_in[tool, name])
+                usual = seen >= 2 and 2 * seen > self.results[tool]
                 exact = abs(total - _number(token)) <= Fraction(1, 10**9) * _number(token)
-                if everywhere and exact and self.edges <= 3 * child:
+                if usual and exact and self.edges <= 3 * child:
                     found = list(_summands(story, child, token, tool, name))
                     edges += found
                     self.edges += len(found)

@@ -145,8 +145,9 @@ def shared_values(story: Story, child: int, uses: list[Use]) -> list[Edge]:
     explains: Counter[int] = Counter()
     for use in uses:
         explains.update({place.span: use.bits for place in use.sources})
-    uses = [use for use in uses if _is_clear(story, child, use, explains, uses)]
-    chosen = [_choice(story, child, use, explains) for use in uses]
+    every = uses
+    uses = [use for use in every if _is_clear(story, child, use, explains, every)]
+    chosen = [_choice(story, child, use, explains, every) for use in uses]
     found: list[tuple[int, int, int, bool, tuple[tuple[Token, Token], ...]]] = []
     for parent in explains:
         told, echoed, firm = 0, 0, story.spans[parent].kind == "user"
@@ -181,25 +182,39 @@ def _is_clear(story: Story, child: int, use: Use, explains: Counter[int], uses: 
         return True
     shown = [other for other in uses if story.kind(other.sources[0]) != "user"]
     most = max(explains[place.span] for other in shown for place in other.sources)
-    return 3 * explains[_choice(story, child, use, explains).span] >= 2 * most
+    return 3 * explains[_choice(story, child, use, explains, uses).span] >= 2 * most
 
 
-def _choice(story: Story, child: int, use: Use, explains: Counter[int]) -> Place:
-    """What the user said first is the user's; else context decides, unless another source explains far more."""
-    first = use.sources[0]
-    if story.kind(first) == "user":
-        return first
-    chosen = max(use.sources, key=lambda place: _shared(story, child, use, place))
-    best = max(use.sources, key=lambda place: explains[place.span])
+def _choice(story: Story, child: int, use: Use, explains: Counter[int], uses: list[Use]) -> Place:
+    """What the user said first is the user's; else context decides, unless another source explains far more.
+
+    That one is a user turn, or context chose it for another value of the child.
+    """
+    chosen = _fitting(story, child, use)
+    if story.kind(use.sources[0]) == "user":
+        return chosen
+    fit = {_fitting(story, child, other).span for other in uses}
+    others = [place for place in use.sources if place.span in fit or story.kind(place) == "user"]
+    best = max(others, key=lambda place: explains[place.span])
     return best if 3 * explains[chosen.span] < 2 * explains[best.span] else chosen
+
+
+def _fitting(story: Story, child: int, use: Use) -> Place:
+    """The user's, where the user said it first, else the source whose surroundings fit best."""
+    if story.kind(use.sources[0]) == "user":
+        return use.sources[0]
+    return max(use.sources, key=lambda place: _shared(story, child, use, place))
 
 
 def _shared(story: Story, child: int, use: Use, place: Place) -> Fraction:
     """Bits of the values that stand beside the value both in the child and in the source or its call's arguments.
 
-    A value beside it in the source only, which the agent once asked about, counts a quarter.
+    A value beside it in the source only, which the agent once asked about, counts a quarter. The files that a call
+    names stand beside all that it says.
     """
-    beside = {token.form for token in _around(story, child, use.at) if _tells(token)}
+    named = [token for token in story.tokens[child] if token.flags & PATH and token.flags & WHOLE]
+    named = [token for token in named if not token.flags & KEY and story.spans[child].kind == "tool_call"][:8]
+    beside = {token.form for token in [*named, *_around(story, child, use.at)] if token in named or _tells(token)}
     counted: set[bytes | None] = {None, use.token.form}
     bits = Fraction(0)
     for token in _around(story, place.span, place.at):
@@ -214,7 +229,7 @@ def _shared(story: Story, child: int, use: Use, place: Place) -> Fraction:
     call = story.spans[place.span].result_of
     for token in [] if call is None else story.tokens[call][: 2 * WINDOW]:
         if token.form in beside - counted:
-            bits += max(100, token.bits)
+            bits += max(100, token.bits) * (25 if token.flags & PATH and token.flags & WHOLE else 1)
             counted.add(token.form)
     return bits
 

@@ -20,7 +20,7 @@ def shown_again(*lines):
 def test_a_result_that_shows_what_the_agent_wrote_rests_on_the_call_that_wrote_it():
     lines = [call("create", path="notes_q4.txt", text="see QX-7741Z"), result("ok"), call("fetch"), result("QX-7741Z")]
     graph = graph_of(user("go"), *lines, tools=())
-    assert edge(graph, 1, 3) == ("shown_again", 0.85, "its result shows 'QX-7741Z', written here")
+    assert edge(graph, 1, 3) == ("shown_again", 0.9, "its result shows 'QX-7741Z', written here")
 
 
 @pytest.mark.parametrize(
@@ -78,8 +78,10 @@ def test_what_makes_no_difference_to_the_same_line(changed, command):
 
 def test_looking_over_the_work_rests_on_what_was_changed():
     edits = [call("edit", path="src/core/main.py", old="a"), result("done")]
+    graph = graph_of(user("go"), *edits, call("bash", command="git status"), result("M src/core/main.py"), tools=())
+    assert edge(graph, 1, 3)[:2] == ("review", 0.95)
     graph = graph_of(user("go"), *edits, call("bash", command="git status"), result("M 1 file"), tools=())
-    assert edge(graph, 1, 3)[:2] == ("review", 0.4)
+    assert edge(graph, 1, 3)[:2] == ("review", 0.05)
 
 
 def test_what_is_submitted_with_the_call_is_no_publication():

@@ -90,13 +90,13 @@ def test_with_several_user_turns_a_message_reports_what_it_names():
 
 def test_the_last_request_leads_to_the_final_answer():
     graph = graph_of(user("go"), say("Yes."), user("more"), say("No."))
-    assert edge(graph, 2, 3)[:2] == ("request", 0.9)
+    assert edge(graph, 2, 3)[:2] == ("request", 0.95)
 
 
 def test_an_orphan_result_hangs_on_the_summary_before_it():
     spans = [Span("user", -1, "summary of what was"), Span("tool_result", -1, "page 3"), Span("assistant", 0, "ok")]
     graph = build_graphs([Trajectory(id="t", spans=spans)])[0]
-    assert edge(graph, 0, 1)[:2] == ("compaction", 0.85)
+    assert edge(graph, 0, 1)[:2] == ("compaction", 0.9)
 
 
 def test_an_action_without_a_reason_gets_a_light_context_edge():

@@ -69,12 +69,12 @@ def test_a_nameless_tool_whose_replies_count_tests_checks():
 
 def test_a_nameless_tool_described_by_what_later_calls_run_in_sets_the_session():
     lines = (
-        user("go"), call("zorble", currency="EUR"), result('{"ok": true}'), call("get_metric", m="churn"),
-        result("QX-7741"), say("QX-7741"),
+        user("go"), call("get_metric", m="margin"), result("fine"), call("zorble", currency="EUR"),
+        result('{"ok": true}'), call("get_metric", m="churn"), result("QX-7741"), say("QX-7741"),
     )  # fmt: skip
     described = graph_of(*lines, tools=[tool("zorble", "Workspace defaults used by later calls")])
-    assert (1, 3) in claims(described, "state")
-    assert (1, 3) not in claims(graph_of(*lines), "state")
+    assert (3, 5) in claims(described, "state")
+    assert (3, 5) not in claims(graph_of(*lines), "state")
 
 
 def test_a_nameless_tool_stores_what_code_made():
@@ -144,7 +144,7 @@ def test_an_effect_rests_on_the_look_before_it():
     graph = graph_of(
         user("go"), call("get_order", id="ORD-7741X"), result("x"), call("cancel_order", id="ORD-7741X"), result("x")
     )
-    assert edge(graph, 1, 3)[:2] == ("write_after_read", 0.75)
+    assert edge(graph, 1, 3)[:2] == ("write_after_read", 0.95)
 
 
 def test_an_id_that_a_setter_minted_shows_its_session():

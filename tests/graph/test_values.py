@@ -77,7 +77,7 @@ def test_what_the_user_gave_stays_the_users_and_a_result_that_shows_it_unasked_i
         result("fine"), tools=READS,
     )  # fmt: skip
     assert edge(graph, 0, 3)[0] == "value"
-    assert edge(graph, 2, 3)[:2] == ("echo", 0.7)
+    assert edge(graph, 2, 3)[:2] == ("echo", 0.85)
 
 
 def test_what_the_agent_made_up_has_no_source():

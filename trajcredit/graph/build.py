@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 
 import numpy as np
@@ -13,11 +13,11 @@ import numpy as np
 from trajcredit.arrays import BOOL, offsets_of
 from trajcredit.graph.calls import Call, CallLog, Resource, read_calls
 from trajcredit.graph.control import context_edges, control_edges, turn_edges
-from trajcredit.graph.edges import EdgeList
+from trajcredit.graph.edges import EdgeList, Reason
 from trajcredit.graph.evidence import EDGE_KINDS, RULES
 from trajcredit.graph.failures import failed
 from trajcredit.graph.spangraph import SpanGraph
-from trajcredit.graph.state import state_edges
+from trajcredit.graph.state import Texts, state_edges
 from trajcredit.graph.text import is_withheld
 from trajcredit.graph.value_edges import found_edges, value_edges
 from trajcredit.graph.values import Values, find_values
@@ -79,13 +79,14 @@ def _build(trajectories: list[Trajectory], writes: Mapping[str, bool]) -> list[S
         trajectory = log.trajectory
         for call in log.calls:
             call.names = [name for name in named.get(first + call.span, ()) if not _is_command(call, name, values)]
-        edges = EdgeList()
+        edges = EdgeList(len(trajectory.spans))
         _logged_edges(trajectory, edges)
         turn_edges(log, edges)
         value_edges(log, first, found[t], values, edges)
-        state_edges(log, edges, partial(values.forms_of, first), values.text_at)
-        control_edges(log, edges, partial(values.forms_of, first))
-        context_edges(log, edges)
+        forms_of, telling_of = partial(values.forms_of, first), cache(partial(values.telling_of, first))
+        state_edges(log, edges, Texts(forms_of, telling_of, values.text_at))
+        control_edges(log, edges, forms_of)
+        context_edges(log, edges, forms_of)
         built.append((log, edges))
     return _assemble(built, values, fails)
 
@@ -104,43 +105,52 @@ def _stores(logs: list[CallLog], offsets: list[int]) -> BOOL:
 
 
 def _logged_edges(trajectory: Trajectory, edges: EdgeList) -> None:
-    """What the log says: results on their calls, explicit edges; an orphan result hangs on what replaced its call."""
-    summary = None
+    """What the log says: results on their calls, explicit edges.
+
+    An orphan result hangs on the text that it came after (code in a message was run), else on what replaced its call.
+    """
+    summary = said = None
     for i, span in enumerate(trajectory.spans):
         if span.result_of is not None:
             edges.add(span.result_of, i, "call")
+        elif span.kind == "tool_result" and said is not None:
+            edges.add(said, i, "output")
         elif span.kind == "tool_result" and summary is not None:
             edges.add(summary, i, "compaction")
         elif span.kind in ("system", "user", "meta"):
-            summary = i
+            summary, said = i, None
+        elif span.kind == "assistant":
+            said = i
     for edge in trajectory.edges:
         edges.state(edge.parent, edge.child, edge.kind, edge.weight, detail=edge.evidence or "")
 
 
 def _assemble(built: list[tuple[CallLog, EdgeList]], values: Values, fails: list[bool]) -> list[SpanGraph]:
     """All edges of the chunk as arrays, then one view of them a trajectory."""
-    children, parents, weights, rules, counts = [], [], [], [], []
+    parents: list[int] = []
+    reasons: list[Reason] = []
     matches: list[int] = []
     details: list[dict[int, str]] = []
-    ends = [0]
     for first, (_, edges) in zip(values.span_offsets.tolist(), built, strict=False):
-        pairs = sorted(edges.found)
-        for pair in pairs:
-            (child, parent), (weight, rule) = pair, edges.found[pair]
-            children.append(first + child)
-            parents.append(parent)
-            weights.append(weight)
-            rules.append(rule)
-            found = edges.matches.get(pair, ())
-            counts.append(len(found) // 2)
-            for k in range(0, len(found), 2):
-                matches += (first + child, found[k], first + parent, found[k + 1])
-        details.append({e: edges.details[pair] for e, pair in enumerate(pairs) if pair in edges.details})
-        ends.append(len(children))
-    rule_column, weight_column = np.array(rules, dtype=np.uint8), np.array(weights, dtype=np.float64)
+        start = len(parents)
+        told: dict[int, str] = {}
+        for child, into in enumerate(edges.into, first):
+            for parent in sorted(into) if len(into) > 1 else into:
+                reason = into[parent]
+                found = reason.matches
+                if reason.detail:
+                    told[len(parents) - start] = reason.detail
+                for k in range(0, len(found), 2):
+                    matches += (child, found[k], first + parent, found[k + 1])
+                parents.append(parent)
+                reasons.append(reason)
+        details.append(told)
+    edge_offsets = offsets_of(len(into) for _, edges in built for into in edges.into)
+    ends = edge_offsets[values.span_offsets].tolist()
+    rule_column = np.array([reason.rule for reason in reasons], dtype=np.uint8)
+    weight_column = np.array([reason.weight for reason in reasons], dtype=np.float64)
     kind_column, parent_column = _KIND_OF_RULE[rule_column], np.array(parents, dtype=np.int64)
-    edge_offsets = np.searchsorted(np.array(children, dtype=np.int64), np.arange(int(values.span_offsets[-1]) + 1))
-    match_offsets = offsets_of(counts)
+    match_offsets = offsets_of(len(reason.matches) // 2 for reason in reasons)
     ranges = values.ranges(np.array(matches, dtype=np.int64).reshape(-1, 4))
     is_write, basis, is_error = _effects((log for log, _ in built), fails)
     graphs = []

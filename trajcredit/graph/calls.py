@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from trajcredit.graph.effects import RUNS, Act, acknowledges, act_of, act_of_function, of_session, reports_tests
+from trajcredit.graph.effects import (
+    RUNS,
+    Act,
+    acknowledges,
+    act_of,
+    act_of_function,
+    confirms,
+    of_session,
+    reports_tests,
+)
 from trajcredit.graph.variables import Variables, variables_of
 from trajcredit.model import Span, Tool, Trajectory, body
 
@@ -55,6 +64,8 @@ class Call:
     """A whole argument names what a user turn gave."""
     command: str = ""
     """The argument that is a command line, where one is."""
+    line: str = ""
+    """The text that is its only argument."""
     code: Variables | None = None
     """The variables of its code, where it runs Python."""
 
@@ -95,6 +106,8 @@ class CallLog:
     """Calls by their own span and by the span of their result."""
     rounds: list[int] = field(default_factory=list)
     """User turns up to and including each span."""
+    asked: list[int | None] = field(default_factory=lambda: [None])
+    """The last user turn after so many of them."""
     asks: dict[int, int] = field(default_factory=dict)
     """User turn -> the assistant text before it, where that asks a question."""
 
@@ -111,6 +124,7 @@ def read_calls(trajectory: Trajectory, first: int, failed: Sequence[bool], write
     for i, span in enumerate(trajectory.spans):
         if span.kind == "user":
             rounds += 1
+            out.asked.append(i)
             if said >= 0 and "?" in trajectory.spans[said].text[-400:]:
                 out.asks[i] = said
             said = -1
@@ -123,7 +137,7 @@ def read_calls(trajectory: Trajectory, first: int, failed: Sequence[bool], write
             act = act_of(name, tools.get(name), command, writes)
             known = act or Act("unknown", "", "")
             call = Call(i, span.turn, rounds, name, known, [], body(span))
-            call.code, call.command = variables_of(_code(span)), command
+            call.code, call.command, call.line = variables_of(_code(span)), command, _line(span)
             runs = act is None or (known.verb in RUNS and known.basis not in ("declared", "settings"))
             if runs and call.code is not None and call.code.calls:
                 call.act = act_of_function(call.code.calls) or known
@@ -140,9 +154,10 @@ def read_calls(trajectory: Trajectory, first: int, failed: Sequence[bool], write
 
 def _judge_by_replies(calls: list[Call], trajectory: Trajectory, tools: Mapping[str, Tool]) -> None:
     """Tools that no word classifies: most of their calls run code (an effect), or most of their replies count tests (a
-    check) or merely acknowledge (an effect)."""
+    check) or merely acknowledge (an effect; a setter where it opens the work, or says that it shapes later calls)."""
     replies: dict[str, list[int]] = {}
     unknown = [call for call in calls if call.act.does == "unknown"]
+    opening = _opening(calls)
     for call in unknown:
         told = replies.setdefault(call.tool, [0, 0, 0, 0, 0])
         told[3] += 1
@@ -162,9 +177,39 @@ def _judge_by_replies(calls: list[Call], trajectory: Trajectory, tools: Mapping[
             call.act = Act("check", "", "reply")
         elif 2 * short > answered:
             shapes = call.tool in tools and of_session(tools[call.tool].description or "")
+            shapes = shapes or call.tool in opening
             call.act = Act("setter" if shapes else "effect", "", "acknowledgement")
         else:
             call.act = Act("read", "", "")
+    _judge_by_lines([call for call in unknown if call.act.does == "read" and _head(call)], calls, trajectory)
+
+
+def _judge_by_lines(unknown: list[Call], calls: list[Call], trajectory: Trajectory) -> None:
+    """One tool for all, whose calls are lines that no word classifies: most replies to lines of one first word say no
+    more than that it was done (an effect; a setter where such a line opens the work and none comes again)."""
+    done: dict[tuple[str, str], list[int]] = {}
+    for call in unknown:
+        told = done.setdefault((call.tool, _head(call)), [0, 0, call.turn])
+        if call.result is not None and not call.failed:
+            told[0] += confirms(call.said, trajectory.spans[call.result].text)
+            told[1] += 1
+        told[2] = call.turn
+    for call in unknown:
+        confirmed, answered, last = done[call.tool, _head(call)]
+        if 2 * confirmed > answered:
+            call.act = Act("setter" if last == calls[0].turn else "effect", _head(call), "acknowledgement")
+
+
+def _head(call: Call) -> str:
+    """The first word of a call whose arguments are one line of several words, as a command is; else ""."""
+    words = call.line.split(None, 1)
+    return words[0] if len(words) == 2 and "\n" not in call.line else ""
+
+
+def _opening(calls: list[Call]) -> set[str]:
+    """Tools that are called in the first turn that calls any, and never again: as what opens a session is."""
+    later = {call.tool for call in calls if call.turn != calls[0].turn}
+    return {call.tool for call in calls} - later
 
 
 def _command(span: Span) -> str:
@@ -174,6 +219,12 @@ def _command(span: Span) -> str:
         told = next((arguments[key] for key in COMMAND_KEYS if key in arguments), None)
         return told if isinstance(told, str) else ""
     return (span.arguments_raw or "") if arguments is None else ""
+
+
+def _line(span: Span) -> str:
+    """The text that is the only argument; "" where there are more, or none."""
+    values = list(span.arguments.values()) if isinstance(span.arguments, dict) else []
+    return values[0] if len(values) == 1 and isinstance(values[0], str) else ""
 
 
 def _code(span: Span) -> str:

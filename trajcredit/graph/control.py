@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from trajcredit.graph.calls import Call, CallLog
 from trajcredit.graph.edges import EdgeList
 from trajcredit.graph.effects import FINISHES, RUNS, THINKS
-from trajcredit.graph.evidence import RULE_CODES
+from trajcredit.graph.evidence import CLAIM, RULE_CODES
+from trajcredit.graph.failures import finds_fault
 from trajcredit.model import ACTION_KINDS, Span
 
 __all__ = ["context_edges", "control_edges", "turn_edges"]
 
 ALIKE = 0.3
 """Share of its values that a retry has in common with what failed."""
+MUCH = 0.5
+"""The same share of a look that goes on where another left off."""
 MOST_THOUGHTS = 4
 """Reasoning blocks of one turn that lead to every later span of it."""
 MOST_CLOSING = 16
-"""Effects that one message is looked at for: the latest."""
-_BAD = re.compile(
-    r"\b(?!0\b)\d+ (?:tests? )?(?:failed|failures?|errors?)\b"
-    r"|\b(?-i:FAIL(?:ED)?)\b|\bmismatch|\bviolation|\bnot (?:ok|valid|passing)\b",
-    re.IGNORECASE,
-)
-
-
+"""Effects that one message is looked at for: the latest that are not its ancestors already."""
+MOST_BEFORE = 256
+"""Effects before a message among which those are: the latest."""
+ALL_BEFORE = (1 << MOST_BEFORE) - 1
 _FOUND_NOTHING = re.compile(
     r"""\W*(?:no|0)\ (?:matche?s?|files?|results?|items?|records?|entries|rows|hits)
     (?:\ (?:were|was))?(?:\ found)?\b.{0,100}|\W*""",
@@ -71,7 +70,7 @@ def control_edges(log: CallLog, edges: EdgeList, forms_of: Callable[[int], Itera
             failures[call.tool] = call
         if call.act.does == "check" and call.result is not None:
             text = log.trajectory.spans[call.result].text
-            finding = call if call.failed or _BAD.search(text) else None
+            finding = call if call.failed or finds_fault(text) else None
     _closing(log, edges, forms_of)
     _request(log.trajectory.spans, edges)
 
@@ -96,40 +95,56 @@ def _alike(failure: Call, call: Call, forms_of: Callable[[int], Iterable[int]]) 
 def _closing(log: CallLog, edges: EdgeList, forms_of: Callable[[int], Iterable[int]]) -> None:
     """A message depends on the effects it reports: latest first, each unless it is an ancestor of the message already.
 
-    Ancestors are kept as bit sets, and over the effects alone: an eighth of a byte a span and effect.
+    Ancestors are kept as bit sets, and over the latest effects alone, so that a span costs the same in any log: bit k
+    of `reached[i]` is effect number done[i] - 1 - k, the k-th before span i.
     """
     spans = log.trajectory.spans
     effects = [call for call in log.calls if call.is_effect]
-    if not effects:
+    messages = [i for i, s in enumerate(spans) if s.kind == "assistant" and not _goes_on(spans, i)]
+    messages += [call.span for call in log.calls[-1:] if _finishes(log, call.span)]
+    if not effects or not messages or effects[0].span > messages[-1]:
         return
-    bit = {call.span: 1 << k for k, call in enumerate(effects)}
-    above: list[list[int]] = [[] for _ in spans]
-    for (child, parent), (weight, _) in edges.found.items():
-        if weight >= 0.25:
-            above[child].append(parent)
+    reports, number = set(messages), {call.span: k for k, call in enumerate(effects)}
     reached: list[int] = []
-    before = 0
-    for i, span in enumerate(spans):
+    done: list[int] = []
+    so_far = 0
+    for i in range(messages[-1] + 1):
         known = 0
-        for parent in above[i]:
-            known |= reached[parent] | bit.get(parent, 0)
-        if (span.kind == "assistant" and not _goes_on(spans, i)) or _finishes(log, i):
-            for effect in _latest(effects, before & ~known, MOST_CLOSING):
-                new = effect.turn < span.turn and not bit[effect.span] & known
+        for parent, reason in edges.into[i].items():
+            if reason.weight >= CLAIM:
+                known |= _seen_from(so_far, parent, number, reached, done)
+        if i in reports:
+            for k in _latest(min(so_far, MOST_BEFORE), known):
+                effect = effects[so_far - 1 - k]
+                new = effect.turn < spans[i].turn and not known >> k & 1
                 if new and _reports(log, i, effect, forms_of):
                     edges.add(effect.span, i, "closing")
-                    known |= reached[effect.span] | bit[effect.span]
+                    known |= _seen_from(so_far, effect.span, number, reached, done)
         reached.append(known)
-        before |= bit.get(i, 0)
+        done.append(so_far)
+        so_far += i in number
 
 
-def _latest(effects: list[Call], chosen: int, most: int) -> Iterator[Call]:
-    """The effects whose bits are set, latest first, at most so many."""
-    while chosen and most:
-        k = chosen.bit_length() - 1
-        yield effects[k]
-        chosen ^= 1 << k
-        most -= 1
+def _seen_from(so_far: int, parent: int, number: Mapping[int, int], reached: list[int], done: list[int]) -> int:
+    """Bits of a parent and its ancestors among the latest of `so_far` effects."""
+    since = so_far - done[parent]
+    if since > MOST_BEFORE:
+        return 0
+    known = reached[parent] << since
+    if parent in number:
+        known |= 1 << so_far - 1 - number[parent]
+    return known & ALL_BEFORE
+
+
+def _latest(n: int, known: int) -> Iterator[int]:
+    """The first bits below n that are not set, at most MOST_CLOSING."""
+    free = (1 << n) - 1 & ~known
+    for _ in range(MOST_CLOSING):
+        if not free:
+            return
+        lowest = free & -free
+        yield lowest.bit_length() - 1
+        free ^= lowest
 
 
 def _finishes(log: CallLog, i: int) -> bool:
@@ -171,11 +186,9 @@ def _request(spans: list[Span], edges: EdgeList) -> None:
         edges.add(asked, answer, "request")
 
 
-def context_edges(log: CallLog, edges: EdgeList) -> None:
+def context_edges(log: CallLog, edges: EdgeList, forms_of: Callable[[int], Iterable[int]]) -> None:
     """From a failure to the actions of the next turn (through its reasoning, where there is any); and a light edge from
     the last observation to every action that nothing else explains."""
-    explained = {child for child, _ in edges.found}
-    led = {child for (child, _), (_, rule) in edges.found.items() if rule == RULE_CODES["reasoning"]}
     seen = last = -1
     turn = -2
     for i, span in enumerate(log.trajectory.spans):
@@ -184,17 +197,29 @@ def context_edges(log: CallLog, edges: EdgeList) -> None:
         if span.kind in ACTION_KINDS:
             answered = log.by_span.get(seen)
             if answered is not None and answered.failed:
-                if i not in led:
+                if not any(reason.rule == RULE_CODES["reasoning"] for reason in edges.into[i].values()):
                     edges.add(seen, i, "reaction")
-            elif i not in explained and seen >= 0:
-                edges.add(seen, i, _fallback(log, answered, seen, i))
+            elif not edges.into[i] and seen >= 0:
+                edges.add(seen, i, _fallback(log, answered, seen, i, forms_of))
         elif span.kind in ("user", "tool_result"):
             last = i
 
 
-def _fallback(log: CallLog, answered: Call | None, seen: int, i: int) -> str:
-    """Why an action may follow the last observation, a result of `answered` or a user turn; nothing else tells."""
-    if i in log.by_span and log.by_span[i].act.verb in THINKS:
+def _fallback(log: CallLog, look: Call | None, seen: int, i: int, forms_of: Callable[[int], Iterable[int]]) -> str:
+    """Why an action may follow the last observation, a result of `look` or a user turn; nothing else tells."""
+    call = log.by_span.get(i)
+    if call is not None and call.act.verb in THINKS:
         return "thought"
-    looked = answered is not None and answered.act.does == "read" and answered.act.verb not in THINKS
-    return "in_vain" if looked and _FOUND_NOTHING.fullmatch(log.trajectory.spans[seen].text[:200]) else "context"
+    if look is None or look.act.does != "read" or look.act.verb in THINKS:
+        return "context"
+    if _FOUND_NOTHING.fullmatch(log.trajectory.spans[seen].text[:200]):
+        return "in_vain"
+    return "refines" if call is not None and _refines(look, call, forms_of) else "context"
+
+
+def _refines(look: Call, call: Call, forms_of: Callable[[int], Iterable[int]]) -> bool:
+    """Whether a command line asks most of what the one before asked, and something else."""
+    if call.tool != look.tool or call.act.does != "read" or not call.commands:
+        return False
+    before, now = set(forms_of(look.span)), set(forms_of(call.span))
+    return before != now and len(before & now) >= MUCH * len(before | now)

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from trajcredit.graph.evidence import RULE_CODES, RULES
 
-__all__ = ["EdgeList"]
+__all__ = ["EdgeList", "Reason"]
 
 _STATED = frozenset((RULE_CODES["explicit"], RULE_CODES["override"]))
 
 
-@dataclass(slots=True)
-class EdgeList:
-    """Edges of one trajectory, ends as positions in it.
+class Reason(NamedTuple):
+    """Why two spans are joined, and how surely."""
 
-    found    (child, parent) -> (weight, rule code)
-    matches  the same -> the tokens that prove it, of the child and of the parent in turn
-    details  the same -> what its sentence needs and no match shows
+    weight: float
+    rule: int
+    """Its code: position in evidence.RULES."""
+    matches: tuple[int, ...] = ()
+    """The tokens that prove it, of the child and of the parent in turn."""
+    detail: str = ""
+    """What its sentence needs and no match shows."""
+
+
+_BARE = {rule.name: Reason(rule.weight, code) for code, rule in enumerate(RULES)}
+"""What most edges are: a rule at its own weight."""
+
+
+class EdgeList:
+    """Edges of one trajectory of n spans, ends as positions in it.
+
+    into  n dicts: child -> parent -> reason. Edges of one child lie together: those of a long log would otherwise be
+          looked for all over one large table.
     """
 
-    found: dict[tuple[int, int], tuple[float, int]] = field(default_factory=dict)
-    matches: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
-    details: dict[tuple[int, int], str] = field(default_factory=dict)
+    __slots__ = ("into",)
+
+    def __init__(self, n_spans: int) -> None:
+        self.into: list[dict[int, Reason]] = [{} for _ in range(n_spans)]
 
     def add(
         self,
@@ -39,22 +54,14 @@ class EdgeList:
         """
         if parent >= child:
             return
-        pair, code = (child, parent), RULE_CODES[rule]
-        weight = RULES[code].weight if weight is None else weight
-        known = self.found.get(pair)
-        if known is not None:
-            if known[0] >= weight or known[1] in _STATED:
-                return
-            self.matches.pop(pair, None)
-            self.details.pop(pair, None)
-        self.found[pair] = (weight, code)
-        if matches:
-            self.matches[pair] = matches
-        if detail:
-            self.details[pair] = detail
+        reason = _BARE[rule]
+        if matches or detail or weight is not None:
+            reason = Reason(reason.weight if weight is None else weight, reason.rule, matches, detail)
+        known = self.into[child].get(parent)
+        if known is None or (known.weight < reason.weight and known.rule not in _STATED):
+            self.into[child][parent] = reason
 
     def state(self, parent: int, child: int, rule: str, weight: float, detail: str) -> None:
         """Keep an edge that the log or a person states: no inferred one replaces it, however heavy."""
-        pair = (child, parent)
-        self.found.pop(pair, None)
+        self.into[child].pop(parent, None)
         self.add(parent, child, rule, detail=detail, weight=weight)

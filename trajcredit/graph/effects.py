@@ -28,8 +28,10 @@ __all__ = [
     "acknowledges",
     "act_of",
     "act_of_function",
+    "confirms",
     "first_word",
     "of_session",
+    "program_of",
     "reports_tests",
 ]
 
@@ -86,7 +88,9 @@ FINISHES = frozenset("finish done complete end".split())
 NOUNS_TOO = frozenset("archive email file label mail order page record report tag ticket comment import log".split())
 LOOKUPS = frozenset("search lookup query fetch get list read view find".split())
 """archive_search looks up: a last word of these wins over a first word that is a noun as well."""
-BUILDS = frozenset("build compile make lint format npm cargo tsc ruff mypy".split())
+BUILDS = frozenset(
+    "build compile make cmake ninja lint format npm yarn pnpm cargo gradle mvn dotnet mix rake tsc ruff mypy".split()
+)
 GENERIC = frozenset(
     """a an the this that to your our its any some one it you can run runs exec execute executes call calls invoke
     invokes perform performs do does make use uses used tool function command commands shell bash""".split()
@@ -109,6 +113,10 @@ _ACKNOWLEDGES = re.compile(
     |\b(?:rolled\ back|restarted|created|updated|deleted|saved|written|submitted|sent)\W*$""",
     re.IGNORECASE | re.VERBOSE,
 )
+_NAMES = re.compile(r"\w+(?:[-./:_]\w+)+|\w*\d\w*")
+"""Words with a joiner or a digit."""
+_SAYS_TRUE = re.compile(r"""\s*\{(?:[^{}\[\]]*,)?\s*["'][^"']{1,40}["']\s*:\s*(?i:true)\s*[,}]""")
+"""A flat object with a value that is true, whatever it is called."""
 _TEST_REPORT = re.compile(
     r"\b\d+ (?:tests? |checks? |specs? |examples? )?(?:passed|passing|failed|failing|failures?)\b"
     r"|\b(?:all|no) (?:tests?|checks?) (?:passed|failed)\b|^(?:PASS|FAIL|ok|FAILED)\b.*\b\d*\.?\d+ ?m?s\b",
@@ -158,8 +166,16 @@ def reports_tests(reply: str) -> bool:
 
 
 def acknowledges(reply: str) -> bool:
-    """Whether a reply is a short acknowledgement and no answer."""
-    return len(reply) <= SHORT and _ACKNOWLEDGES.search(reply) is not None
+    """Whether a reply is a short acknowledgement and no answer: in words, or something that is now true."""
+    return len(reply) <= SHORT and (_ACKNOWLEDGES.search(reply) is not None or _SAYS_TRUE.match(reply) is not None)
+
+
+def confirms(said: str, reply: str) -> bool:
+    """Whether a reply is one short line that names what the call named and nothing else: it says that it was done."""
+    if len(reply) > SHORT or "\n" in reply.strip():
+        return False
+    names = _NAMES.findall(reply)
+    return bool(names) and all(name.rsplit("/", 1)[-1] in said for name in names)
 
 
 @lru_cache(maxsize=4096)
@@ -190,6 +206,9 @@ def _by_words(name: str, description: str, command: str) -> Act | None:
     if plain is not None:
         return Act("effect", plain, "command", True)
     for k, word in enumerate(command_words):
+        told = next((w for w in command_words[k + 1 :] if w not in RUNS), "") if word in BUILDS else ""
+        if told in CHECKS or told in INSTALLS:
+            return Act("check" if told in CHECKS else "effect", told, "command", True)
         runs = word in BUILDS or (
             word in RUNS and len(command_words) == 1
         )  # its name does not tell what a program does
@@ -248,15 +267,23 @@ def _class_of(words: tuple[str, ...]) -> str | None:
     return "read" if verb in READS else None
 
 
+def program_of(command: str) -> str:
+    """The program that a command line runs first; "" where its first word is none."""
+    words = _line(command[:160]).split(None, 1)
+    return words[0] if words and words[0].isalpha() else ""
+
+
+def _line(command: str) -> str:
+    """The first line of a command after any "cd X &&"."""
+    line = command.split("\n", 1)[0]
+    return line.split("&&", 1)[1] if line.startswith("cd ") and "&&" in line else line
+
+
 def _command_words(command: str) -> tuple[str, ...]:
     """The first words of a command line that can be verbs: after any "cd X &&", before any pipe, no options, paths or
     values."""
-    line = command.split("\n", 1)[0]
-    if line.startswith("cd ") and "&&" in line:
-        line = line.split("&&", 1)[1]
-    line = line.split(" | ", 1)[0]
     words: list[str] = []
-    for part in line.split()[:6]:
+    for part in _line(command).split(" | ", 1)[0].split()[:6]:
         if part.startswith("-") or "/" in part or "=" in part:
             continue
         most = 2 if not words and re.fullmatch(r"[A-Za-z]+_[A-Za-z]+", part) else 1  # str_replace is a replace

@@ -30,12 +30,12 @@ RULES: tuple[Rule, ...] = (
     Rule("reasoning", "turn", "written in the same turn, after this reasoning", 1.0),
     Rule("reply", "turn", "answers the question asked here", 0.95),
     Rule("value", "value", "uses {values}, shown here", 0.0),
-    Rule("echo", "value", "uses {values}, which the user gave and this result showed again", 0.7),
+    Rule("echo", "value", "uses {values}, which the user gave and this result showed again", 0.85),
     Rule("neighbour", "value", "uses {detail}, one away from the number seen here", 0.85),
     Rule("whole_result", "value", "repeats {values}, the whole of this result", 0.95),
     Rule("field_sum", "value", "states {detail}, and this is one of them", 0.9),
-    Rule("read_after_write", "state", "works on {detail}, last changed here", 0.3),
-    Rule("write_after_read", "state", "changes {detail}, looked at here", 0.75),
+    Rule("read_after_write", "state", "works on {detail}, last changed here", 0.8),
+    Rule("write_after_read", "state", "changes {detail}, looked at here", 0.95),
     Rule("minted_id", "state", "its result shows {detail}, an id made here", 0.65),
     Rule("session", "state", "runs in the session set up here", 0.95),
     Rule("variable", "state", "reads the variable {detail}, set here", 0.95),
@@ -43,29 +43,37 @@ RULES: tuple[Rule, ...] = (
     Rule("run_output", "state", "stores what this code produced", 0.95),
     Rule("build", "state", "works on what this call last changed", 0.8),
     Rule("repair", "state", "succeeds where the same call had failed before this one", 0.85),
-    Rule("looked_up", "state", "acts on what the user named and this call looked up", 0.85),
-    Rule("publish", "state", "publishes what this call changed", 0.85),
+    Rule("looked_up", "state", "acts on what the user named and this call looked up", 0.5),
+    Rule("publish", "state", "publishes what this call changed", 0.9),
     Rule("retry", "control", "tries again after this failure", 0.95),
     Rule("finding", "control", "follows a bad finding here", 0.95),
     Rule("closing", "control", "reports the effect of this call", 0.9),
-    Rule("request", "control", "the final answer to this request", 0.9),
-    Rule("compaction", "control", "its call was replaced by this summary", 0.85),
+    Rule("request", "control", "the final answer to this request", 0.95),
+    Rule("compaction", "control", "its call was replaced by this summary", 0.9),
     Rule("context", "context", "came just before; no better reason was found", 0.05),
     Rule("explicit", "explicit", "the log says so{detail}", 1.0),
     Rule("override", "override", "a person says so{detail}", 1.0),
     Rule("reaction", "control", "came right after this failure", 0.95),
-    Rule("shown_again", "state", "its result shows {detail}, written here", 0.85),
+    Rule("shown_again", "state", "its result shows {detail}, written here", 0.9),
     Rule("again", "state", "is made again after this change", 0.95),
     Rule("in_vain", "control", "came right after this call had found nothing", 0.7),
-    Rule("thought", "control", "thinks about what came just before", 0.9),
-    Rule("review", "state", "looks over what has changed, and this call changed something", 0.4),
+    Rule("thought", "control", "thinks about what came just before", 0.95),
+    Rule("review", "state", "looks over what has changed, and this call changed something", 0.95),
     Rule("file_after_write", "state", "works on {detail}, a file last changed here", 0.95),
     Rule("write_after_look", "state", "changes {detail}, a file looked at here", 0.95),
+    Rule("objection", "state", "changes {detail}, looked at here and found wrong", 0.7),
+    Rule("taken_up", "state", "acts on what the user named, with what only this look at it showed", 0.95),
+    Rule("program", "state", "asks the program whose state this call changed", 0.9),
+    Rule("refines", "control", "looks further, much as this look did", 0.85),
+    Rule("output", "control", "answers what was said here; no call of it is logged", 0.9),
+    Rule("echo_words", "value", "uses {values}, words that the user gave and this result showed again", 0.2),
 )
 LEAST_SURE, SUREST, BITS_TO_SURE = 0.8, 0.99, 100.0
 """Weight of a value edge: LEAST_SURE + bits / BITS_TO_SURE, at most SUREST."""
-CANDIDATE = 0.2
-"""Weight of an edge that is shown as possible and not claimed: a look at what a command line merely mentions."""
+CLAIM = 0.25
+"""Weight below which an edge is a candidate: shown, and leading nowhere."""
+CANDIDATE = 0.05
+"""Weight of an edge whose rule fits and whose texts do not bear it out: it is shown as possible and not claimed."""
 RULE_CODES = {rule.name: code for code, rule in enumerate(RULES)}
 
 

@@ -6,7 +6,7 @@ import re
 
 from trajcredit.model import Span
 
-__all__ = ["failed"]
+__all__ = ["failed", "finds_fault"]
 
 _START = re.compile(
     r"""[\s\["'(<]*(?:tool\s+|http\s+|api\s+|runtime\s+|syntax\s+|validation\s+)?
@@ -30,10 +30,15 @@ _ANYWHERE = re.compile(
     r"""Traceback\ \(most\ recent\ call\ last\)
     |\bexit(?:ed)?\ (?:with\ )?(?:code|status)[:\ ]+(?!0\b)-?\d
     |^(?:[\w./-]+:\ )?(?:line\ \d+:\ )?[\w./ -]{0,80}:\ (?:command\ not\ found|No\ such\ file|Permission\ denied)
-    |introduced\ (?:new\ )?syntax\ error|^\w*(?:Error|Exception):\ """,
+    |\[Errno\ \d+\]|introduced\ (?:new\ )?syntax\ error|^\w*(?:Error|Exception):\ """,
     re.MULTILINE | re.VERBOSE,
 )
 HEAD, TAIL = 300, 300
+_FAULT = re.compile(
+    r"\b(?!0\b)\d+ (?:tests? )?(?:failed|failures?|errors?)\b"
+    r"|\b(?-i:FAIL(?:ED)?)\b|\bmismatch|\bviolation|\bnot (?:ok|valid|passing)\b",
+    re.IGNORECASE,
+)
 
 
 def failed(span: Span) -> bool:
@@ -48,6 +53,11 @@ def failed(span: Span) -> bool:
     return _found(head) or (len(span.text) > HEAD and _found(span.text[-TAIL:]))
 
 
+def finds_fault(text: str) -> bool:
+    """Whether a check or a look says that what it looked at is wrong."""
+    return _FAULT.search(text) is not None
+
+
 # Most results hold none of these words, and a substring test costs a hundredth of a pattern: they are asked first.
 
 
@@ -58,5 +68,5 @@ def _may_tell(text: str) -> bool:
 
 def _found(text: str) -> bool:
     said = "rror" in text or "xit" in text or "raceback" in text or "xception" in text
-    told = said or "not found" in text or "o such" in text or "denied" in text
+    told = said or "[Errno" in text or "not found" in text or "o such" in text or "denied" in text
     return told and _ANYWHERE.search(text) is not None

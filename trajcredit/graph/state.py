@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from trajcredit.graph.calls import Call, CallLog, Resource
 from trajcredit.graph.edges import EdgeList
-from trajcredit.graph.effects import BUILDS, CHANGES, INSTALLS, OVERWRITES, PUBLISHES, REVIEWS, RUNS, STORES
+from trajcredit.graph.effects import (
+    BUILDS,
+    CHANGES,
+    INSTALLS,
+    OVERWRITES,
+    PUBLISHES,
+    REVIEWS,
+    RUNS,
+    STORES,
+    program_of,
+)
 from trajcredit.graph.evidence import CANDIDATE
+from trajcredit.graph.failures import finds_fault
 
-__all__ = ["state_edges"]
+__all__ = ["Texts", "state_edges"]
 
 SHORT_WRITE = 120
 """Characters of a write whose arguments hold no content: it stores what something else produced."""
@@ -28,14 +40,21 @@ MOST_SINCE = 64
 """Effects that are looked through for them."""
 
 
-def state_edges(
-    log: CallLog, edges: EdgeList, forms_of: Callable[[int], Iterable[int]], text_at: Callable[[int], str]
-) -> None:
-    """Turn by turn: what each call rests on, then what the turn's calls have done. Calls of one turn do not meet.
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """What the spans of one trajectory say."""
 
-    `forms_of`: values in a span, `text_at`: what a token says.
-    """
-    world = World(_environment(log.calls), forms_of, text_at)
+    forms_of: Callable[[int], Iterable[int]]
+    """Values in a span, in order."""
+    telling_of: Callable[..., Set[int]]
+    """Those of them that are more than words of the language; with a second argument true, or stand in quotes."""
+    text_at: Callable[[int], str]
+    """What a token says."""
+
+
+def state_edges(log: CallLog, edges: EdgeList, texts: Texts) -> None:
+    """Turn by turn: what each call rests on, then what the turn's calls have done. Calls of one turn do not meet."""
+    world = World(log, _environment(log.calls), texts)
     waiting: list[Call] = []
     for call in log.calls:
         if waiting and waiting[0].turn != call.turn:
@@ -50,6 +69,13 @@ def state_edges(
 def _hands_in(call: Call) -> bool:
     """Whether a call submits what its arguments say (an answer) and not the work as it stands."""
     return call.act.verb == "submit" and call.word == "" and call.length > len("{}")
+
+
+def _names_no_more(command: str, earlier: str) -> bool:
+    """Whether a command line is about nothing that an earlier one was not about: a status, or what that one changed."""
+    words = [word for word in command.split() if not word.startswith("-") and ">" not in word]
+    names = words[2:] if len(words) > 1 and words[1].isalpha() else words[1:]
+    return len(command) < SHORT_COMMAND and all(name in earlier for name in names)
 
 
 def _changes_files(effect: Call) -> bool:
@@ -68,13 +94,25 @@ def _environment(calls: list[Call]) -> set[int]:
     return {form for form, count in counts.items() if count > most}
 
 
+class Change(NamedTuple):
+    """An effect that stored something and published nothing."""
+
+    number: int
+    """How many effects there had been before."""
+    call: Call
+    files: bool
+    """It changes files or installs something: what a command line can meet."""
+    known: int
+    """The first span that named what it changes; -1 where it changes nothing that is named."""
+
+
 @dataclass(slots=True)
 class World:
     """What the calls so far have done: the last effect and the last look at every resource, sessions, runs."""
 
+    log: CallLog
     environment: set[int]
-    forms_of: Callable[[int], Iterable[int]]
-    text_at: Callable[[int], str]
+    texts: Texts
     written: dict[int, tuple[Call, Resource | None]] = field(default_factory=dict)
     looked: dict[int, tuple[Call, Resource]] = field(default_factory=dict)
     unpublished: dict[int, Call] = field(default_factory=dict)
@@ -83,9 +121,13 @@ class World:
     setters: dict[tuple[str, str], Call] = field(default_factory=dict)
     runs: dict[str, Call] = field(default_factory=dict)
     last_effect: Call | None = None
+    programs: dict[str, Call] = field(default_factory=dict)
+    """Program of command lines -> the last of them that changed its state."""
     failed: dict[tuple[str, tuple[int, ...], int], tuple[int, int]] = field(default_factory=dict)
     """A failed call (tool, resources, length) -> where it was made last, and how many effects there had been."""
-    effects: list[Call] = field(default_factory=list)
+    n_effects: int = 0
+    changes: list[Change] = field(default_factory=list)
+    """Effects that can make a difference to who does the same again, in order."""
     made: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
     """A call (tool, arguments) -> where it was made last, and how many effects there had been."""
     named: dict[int, int] = field(default_factory=dict)
@@ -111,7 +153,9 @@ class World:
                 edges.add(setter.span, call.span, "variable", detail=name)
         if call.is_effect:
             for look in self.unused[-MOST_LOOKS:]:
-                if look.round == call.round:
+                if look.round == call.round and self._takes_up(call, look):
+                    edges.add(look.span, call.span, "taken_up")
+                elif look.round == call.round and not any(self._is_own(look, name, edges) for name in look.names):
                     edges.add(look.span, call.span, "looked_up")
 
     def record(self, calls: list[Call]) -> None:
@@ -124,24 +168,31 @@ class World:
             if call.code is not None and not call.failed:
                 self.variables.update({(call.tool, name): call for name in call.code.sets})
             if call.failed:
-                self.failed[self._same(call)] = (call.span, len(self.effects))
-            elif call.is_effect:
+                self.failed[self._same(call)] = (call.span, self.n_effects)
+                continue
+            self.failed.pop(self._same(call), None)
+            if call.is_effect:
                 self._record_effect(call)
             else:
                 self.looked.update({name.form: (call, name) for name in call.names})
                 if call.from_user and not call.consumed:
                     self.unused.append(call)
-        self.made.update({(call.tool, call.said): (call.span, len(self.effects)) for call in calls})
+        self.made.update({(call.tool, call.said): (call.span, self.n_effects) for call in calls})
 
     def _record_effect(self, call: Call) -> None:
         self.last_effect = call
-        self.effects.append(call)
+        if call.stores and call.act.verb not in PUBLISHES:
+            self.changes.append(Change(self.n_effects, call, _changes_files(call), self._first_named(call)))
+        self.n_effects += 1
         self.unused = []
         changes = call.act.verb in CHANGES
         changed = [name for name in call.names if name.argument or (call.commands and changes)]
+        opened = [name.form for name in self._open_file(call)]
         if changes and not changed and not call.act.in_command:
-            self.unpublished[-1 - call.span] = call
-        self.written.update({name.form: (call, None) for name in self._open_file(call)})
+            for form in opened or [-1 - call.span]:
+                self.unpublished.pop(form, None)
+                self.unpublished[form] = call
+        self.written.update(dict.fromkeys(opened, (call, None)))
         for name in changed:
             self.written[name.form] = (call, name)
             if name.form not in self.environment:
@@ -154,6 +205,9 @@ class World:
                 del self.setters[next(iter(self.setters))]
         if call.act.verb in RUNS or call.code is not None:
             self.runs[call.tool] = call
+        program = program_of(call.command) if call.act.in_command else ""
+        if program not in ("", call.act.verb):  # rm removes and keeps no state of its own
+            self.programs[program] = call
         if call.act.verb in PUBLISHES and not _hands_in(call):
             self.unpublished, self.published = {}, call
         elif len(self.unpublished) > 2 * MOST_PUBLISHED:
@@ -162,7 +216,7 @@ class World:
     def _open_file(self, call: Call) -> list[Resource]:
         """Of a change that names nothing, the first file that its result shows and an earlier call had named."""
         unnamed = call.act.verb in CHANGES and not call.act.in_command and not any(name.argument for name in call.names)
-        shown = self.forms_of(call.result) if unnamed and call.is_effect and call.result is not None else ()
+        shown = self.texts.forms_of(call.result) if unnamed and call.is_effect and call.result is not None else ()
         return next((self.files[form] for form in shown if form in self.files), [])
 
     def _unnamed(self, call: Call, edges: EdgeList) -> None:
@@ -170,7 +224,7 @@ class World:
         for name in self._open_file(call):
             for known, rule in ((self.written, "file_after_write"), (self.looked, "write_after_look")):
                 if name.form in known and name.form not in self.environment:
-                    edges.add(known[name.form][0].span, call.span, rule, detail=repr(self.text_at(name.token)))
+                    edges.add(known[name.form][0].span, call.span, rule, detail=repr(self.texts.text_at(name.token)))
 
     def _resources(self, call: Call, edges: EdgeList) -> None:
         for name in call.names:
@@ -179,23 +233,71 @@ class World:
             writer = self.written.get(name.form)
             if writer is not None and call.act.verb not in OVERWRITES:
                 rule = "file_after_write" if name.file else "read_after_write"
+                weight = None if name.file or self._shows(call, writer[0]) else CANDIDATE
                 if writer[1] is not None:
-                    edges.add(writer[0].span, call.span, rule, (name.token, writer[1].token))
+                    edges.add(writer[0].span, call.span, rule, (name.token, writer[1].token), weight=weight)
                 else:
-                    edges.add(writer[0].span, call.span, rule, detail=repr(self.text_at(name.token)))
+                    edges.add(writer[0].span, call.span, rule, detail=repr(self.texts.text_at(name.token)))
             looker = self.looked.get(name.form)
             if looker is not None and call.is_effect:
-                mentioned = not (name.whole and looker[1].whole)
-                rule = "write_after_look" if name.file and not mentioned else "write_after_read"
-                tokens = (name.token, looker[1].token)
-                edges.add(looker[0].span, call.span, rule, tokens, weight=CANDIDATE if mentioned else None)
+                self._after_look(call, name, *looker, edges)
         reviews = call.act.in_command and call.act.verb in REVIEWS and not call.names
         if reviews or (call.act.verb in PUBLISHES and not _hands_in(call)):
             changed = dict.fromkeys(effect.span for effect in self.unpublished.values())
             if not changed and self.published is not None:
                 changed = {self.published.span: None}  # a push after a commit
             for span in list(changed)[-MOST_PUBLISHED:]:
-                edges.add(span, call.span, "review" if reviews else "publish")
+                weight = CANDIDATE if reviews and not self._lists(call, self.log.by_span[span]) else None
+                edges.add(span, call.span, "review" if reviews else "publish", weight=weight)
+
+    def _after_look(self, call: Call, name: Resource, look: Call, seen: Resource, edges: EdgeList) -> None:
+        """An effect on what was looked at. A look at the agent's own work that finds nothing wrong changes nothing."""
+        rule, weight = "write_after_read", None
+        if name.whole and seen.whole:
+            if name.file:
+                rule = "write_after_look"
+            elif self._is_own(look, seen, edges):
+                if self._finds_fault(look):
+                    rule = "objection"
+                else:
+                    weight = CANDIDATE
+        elif look.result not in edges.into[call.span]:  # one of the two only mentions it, and nothing shown is used
+            weight = CANDIDATE
+        edges.add(look.span, call.span, rule, (name.token, seen.token), weight=weight)
+
+    def _is_own(self, look: Call, seen: Resource, edges: EdgeList) -> bool:
+        """Whether the agent made what a call looks at, or had changed it before."""
+        writer = self.written.get(seen.form)
+        if writer is not None and writer[0].turn < look.turn:
+            return True
+        for parent, reason in edges.into[look.span].items():
+            maker = self.log.by_span.get(parent)
+            if maker is not None and maker.is_effect and seen.token in reason.matches[::2]:
+                return True
+        return False
+
+    def _finds_fault(self, look: Call) -> bool:
+        return look.result is not None and finds_fault(self.log.trajectory.spans[look.result].text)
+
+    def _shows(self, call: Call, effect: Call) -> bool:
+        """Whether the result of a call shows what an effect said and the call did not say itself."""
+        said = self.texts.telling_of(effect.span) - self.texts.telling_of(call.span)
+        return call.result is not None and not said.isdisjoint(self.texts.telling_of(call.result))
+
+    def _lists(self, call: Call, effect: Call) -> bool:
+        """Whether the result of a call names what an effect changed; who published is not looked for in it."""
+        shown = self.texts.telling_of(call.result) if call.result is not None else set[int]()
+        return effect is self.published or any(name.form in shown for name in effect.names)
+
+    def _takes_up(self, call: Call, look: Call) -> bool:
+        """Whether a call uses what a look showed and the user did not say, or the look found fault."""
+        if look.result is None:
+            return False
+        if self._finds_fault(look):
+            return True
+        asked = self.log.asked[call.round]
+        told = self.texts.telling_of(call.span, True) & set(self.texts.forms_of(look.result))
+        return not told <= (set(self.texts.forms_of(asked)) if asked is not None else set[int]())
 
     def _sessions(self, call: Call, edges: EdgeList) -> None:
         for (tool, verb), setter in self.setters.items():
@@ -214,6 +316,9 @@ class World:
             and self.last_effect is not None
         ):
             edges.add(self.last_effect.span, call.span, "build")
+        asked = self.programs.get(program_of(call.command)) if call.command and not call.names else None
+        if asked is not None and (call.act.verb in PUBLISHES or _names_no_more(call.command, asked.command)):
+            edges.add(asked.span, call.span, "program")
         stores = call.act.verb in STORES or (call.act.basis == "acknowledgement" and call.names)
         if call.is_effect and stores and call.length < SHORT_WRITE:
             run = next((run for tool, run in reversed(self.runs.items()) if tool != call.tool), None)
@@ -238,16 +343,19 @@ class World:
         To a command line only what changes files or installs something. What a run of a program changes is not told,
         and what nobody had named by then that call did without.
         """
-        latest = self.effects[max(since, len(self.effects) - MOST_SINCE) :]
-        changes = [effect for effect in latest if effect.stores and effect.act.verb not in PUBLISHES]
-        if call.commands:
-            changes = [effect for effect in changes if _changes_files(effect)]
-        return [effect for effect in changes if self._known(effect, span)][-MOST_REPAIRS:]
+        first = max(since, self.n_effects - MOST_SINCE)
+        found: list[Call] = []
+        for change in reversed(self.changes):
+            if change.number < first or len(found) == MOST_REPAIRS:
+                break
+            if change.known <= span and (change.files or not call.commands):
+                found.append(change.call)
+        return found[::-1]
 
-    def _known(self, effect: Call, span: int) -> bool:
+    def _first_named(self, effect: Call) -> int:
         whole = [name.form for name in effect.names if name.whole]
         changed = whole or [name.form for name in effect.names if effect.commands]
-        return not changed or any(self.named[form] <= span for form in changed)
+        return min((self.named[form] for form in changed), default=-1)
 
     @staticmethod
     def _same(call: Call) -> tuple[str, tuple[int, ...], int]:

@@ -37,6 +37,8 @@ def value_edges(log: CallLog, first: int, found: Sequence[Found], values: Values
             shown = dict.fromkeys(repr(values.text_at(token)) for token in matches[::2])
             edges.add(parent, child, name, detail=", ".join(shown))
             continue
+        if name == "echo" and not any(_has_digit(values.text_at(token)) for token in matches[::2]):
+            name = "echo_words"
         weight = value_weight(bits) if name == "value" else None
         edges.add(parent, child, name, matches, _detail(name, matches, values), weight)
         used = log.by_span.get(parent)
@@ -46,6 +48,11 @@ def value_edges(log: CallLog, first: int, found: Sequence[Found], values: Values
             given = set(values.tokens[list(matches[::2]), scan.FORM].tolist())
             call = log.by_span[child]
             call.from_user |= any(name.whole and name.form in given for name in call.names)
+
+
+def _has_digit(text: str) -> bool:
+    """Whether a value holds a figure."""
+    return any(c.isdigit() for c in text)
 
 
 def found_edges(values: Values) -> list[list[Found]]:

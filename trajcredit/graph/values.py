@@ -80,6 +80,14 @@ class Values:
         start, end = self.tokens[token, scan.START], self.tokens[token, scan.END]
         return bytes(self.texts.data[start:end]).decode("utf-8", "replace").replace("\x01", "")
 
+    def telling_of(self, first: int, span: int, quoted: bool = False) -> frozenset[int]:
+        """Normal forms in a span that are more than words of the language, or stand in quotes; no JSON keys."""
+        text = int(self.text_of[first + span])
+        rows = self.tokens[self.token_offsets[text] : self.token_offsets[text + 1]]
+        telling = (rows[:, scan.BITS] > 0) | (quoted & (rows[:, scan.FLAGS] & words.SHOWN != 0))
+        telling &= (rows[:, scan.FLAGS] & words.KEY == 0) & (rows[:, scan.FORM] >= 0)
+        return frozenset(rows[telling, scan.FORM].tolist())
+
     def forms_of(self, first: int, span: int) -> list[int]:
         """Normal forms in a span, counted from `first`; no JSON keys."""
         text = int(self.text_of[first + span])

@@ -203,8 +203,9 @@ def field_sums(
     matches: I32,
     size: I64,
 ) -> None:
-    """A number nobody showed that is the exact sum of one field over all results of one tool: an edge to each.
+    """A number nobody showed that is the exact sum of one field over the results of one tool: an edge to each.
 
+    Most of them must have the field; the others may have failed in words that nobody knows.
     size[N_SUM_EDGES] bounds these edges by four a span of the transcript, whatever a log repeats.
     """
     of = spans[child, TEXT]
@@ -218,7 +219,7 @@ def field_sums(
         compared += 1
         number = decimal(text, tokens[k, START], tokens[k, END])
         for at in range(n_sums):
-            if sums[at, SUM_RESULTS] < 2 or sums[at, SUM_RESULTS] != tools[int(sums[at, SUM_TOOL])]:
+            if sums[at, SUM_RESULTS] < 2 or 2 * sums[at, SUM_RESULTS] <= tools[int(sums[at, SUM_TOOL])]:
                 continue
             if abs(sums[at, SUM_VALUE] - number) <= 1e-9 * number and size[N_SUM_EDGES] + child - first <= 4 * (
                 child - first

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import log2
 
+import numpy as np
+
 from trajcredit.arrays import F64, I32, I64
 from trajcredit.kernels import carriers as c
 from trajcredit.kernels import words as w
@@ -15,6 +17,8 @@ WINDOW = 24
 """Tokens on either side of a value that can tell one carrier from another."""
 BESIDE = 4
 """How many times as much a value that stands beside the value now counts as one that the agent once asked about."""
+SAME_FILE = 25
+"""How many times as much again the file counts that a call names and the source is a look at."""
 WORD_ALONE = 8.0
 """Bits of a plain word that was shown as a value and is a whole argument; in a longer text it proves nothing."""
 WORD_BITS = 2.2
@@ -28,12 +32,14 @@ COVER = 2.0 / 3.0
 """A source must explain this share of what the best source explains for the same child."""
 SHARE = 1.0 / 6.0
 """A result that only shows words and names made of words must tell this share of what the best source tells."""
+MOST_PATHS = 8
+"""Files that one call names as whole arguments: the first."""
 MOST_MATCHES = 8
 """Values shown as evidence of one edge."""
 
 # Columns of the matrix of what the sources of one child are worth
-TOLD, ECHOED, FIRM, EXPLAINS = range(4)
-N_WORTH_COLUMNS = 4
+TOLD, ECHOED, FIRM, EXPLAINS, FITS = range(5)
+N_WORTH_COLUMNS = 5
 # Columns of the mark matrix i32[forms, 2]
 NEAR, COUNTED = 0, 1
 # Counters i64[5]: edges, matches, values whose surroundings were compared; and of this transcript: edges of sums, uses
@@ -139,16 +145,9 @@ def choose(
     size: I64,
 ) -> None:
     """Settle the source of every pick: the first one, unless the words around the value fit another better, and unless
-    another explains far more of what this child uses. What the user said first stays the user's."""
-    for i in range(n):
-        if picks[i, c.SOURCES] > 1 and spans[picks[i, c.SOURCE], ROLE] != USER:
-            best_context(child, i, size[COMPARED], spans, tokens, token_offsets, values, picks, marks)
-            size[COMPARED] += 1
-        for j in range(picks[i, c.SOURCES]):
-            worth[picks[i, c.SOURCE + j], EXPLAINS] = 0.0
-    for i in range(n):
-        for j in range(picks[i, c.SOURCES]):
-            worth[picks[i, c.SOURCE + j], EXPLAINS] += picks[i, c.WORTH]
+    another, a user turn or a result that fits another value, explains far more of what this child uses. What the user
+    said first stays the user's."""
+    fit_surroundings(child, n, spans, tokens, token_offsets, values, picks, marks, worth, size)
     clearest = 0.0
     for i in range(n):
         if spans[picks[i, c.SOURCE], ROLE] == USER:
@@ -156,17 +155,65 @@ def choose(
         chosen = worth[picks[i, c.SOURCE + picks[i, c.CHOICE]], EXPLAINS]
         best, most = picks[i, c.CHOICE], chosen
         for j in range(picks[i, c.SOURCES]):
-            if worth[picks[i, c.SOURCE + j], EXPLAINS] > most:
-                best, most = j, worth[picks[i, c.SOURCE + j], EXPLAINS]
+            source = picks[i, c.SOURCE + j]
+            fits = worth[source, FITS] > 0.0 or spans[source, ROLE] == USER
+            if fits and worth[source, EXPLAINS] > most:
+                best, most = j, worth[source, EXPLAINS]
+            clearest = max(clearest, worth[source, EXPLAINS])
         if chosen < COVER * most:
             picks[i, c.CHOICE] = best
-        clearest = max(clearest, most)
     for i in range(n):
         carried = values[tokens[picks[i, c.TOKEN], FORM], c.CARRIED]
         if carried <= c.KEPT or spans[picks[i, c.SOURCE], ROLE] == USER:
             continue
         if worth[picks[i, c.SOURCE + picks[i, c.CHOICE]], EXPLAINS] < COVER * clearest:
             picks[i, c.SOURCES] = 0  # its source is likely one of those that are not kept
+
+
+@jit
+def fit_surroundings(
+    child: int,
+    n: int,
+    spans: I32,
+    tokens: I32,
+    token_offsets: I64,
+    values: I32,
+    picks: I32,
+    marks: I32,
+    worth: F64,
+    size: I64,
+) -> None:
+    """Choose the source of every pick by the words around the value; note what every source explains, and which fit."""
+    paths = np.empty(MOST_PATHS, dtype=np.int64)
+    n_paths = whole_paths(child, spans, tokens, token_offsets, paths) if n > 0 else 0
+    for i in range(n):
+        if picks[i, c.SOURCES] > 1 and spans[picks[i, c.SOURCE], ROLE] != USER:
+            for k in range(n_paths):
+                marks[tokens[paths[k], FORM], NEAR] = size[COMPARED]
+            best_context(child, i, size[COMPARED], spans, tokens, token_offsets, values, picks, marks)
+            size[COMPARED] += 1
+        for j in range(picks[i, c.SOURCES]):
+            worth[picks[i, c.SOURCE + j], EXPLAINS:] = 0.0
+    for i in range(n):
+        worth[picks[i, c.SOURCE + picks[i, c.CHOICE]], FITS] = 1.0
+        for j in range(picks[i, c.SOURCES]):
+            worth[picks[i, c.SOURCE + j], EXPLAINS] += picks[i, c.WORTH]
+
+
+@jit
+def whole_paths(child: int, spans: I32, tokens: I32, token_offsets: I64, paths: I64) -> int:
+    """Fill `paths` with the first tokens of a call that are paths and whole arguments; how many.
+
+    They stand beside everything the call says, however far away: what is written into a file was seen in that file.
+    """
+    found = 0
+    text = spans[child, TEXT]
+    for k in range(token_offsets[text], token_offsets[text + 1]):
+        flags = tokens[k, FLAGS]
+        if flags & w.PATH and flags & w.WHOLE and not flags & w.KEY and tokens[k, FORM] >= 0 and found < len(paths):
+            paths[found] = k
+            found += 1
+    return found if spans[child, ROLE] == CALLS else 0
 
 
 @jit
@@ -184,7 +231,8 @@ def best_context(
     """Choose the source whose surroundings of the value share most with its surroundings in the child.
 
     number  of this comparison, never used before
-    marks   i32[forms, 2]  NEAR: the comparison in which a form stood beside the value; COUNTED: that and the source for
+    marks   i32[forms, 2]  NEAR: the comparison in which a form stood beside the value (the files that the call names
+                           are marked already); COUNTED: that and the source for
                            which it was last counted
     """
     token = picks[i, c.TOKEN]
@@ -223,7 +271,8 @@ def shared(lo: int, hi: int, scope: int, number: int, stamp: int, tokens: I32, v
         if form < 0 or marks[form, COUNTED] == stamp or not (scope == -1 or tokens[k, SCOPE] == scope):
             continue
         if marks[form, NEAR] == number:
-            score += BESIDE * max(100, tokens[k, BITS])
+            same_file = scope == -1 and tokens[k, FLAGS] & w.PATH and tokens[k, FLAGS] & w.WHOLE
+            score += (SAME_FILE if same_file else 1) * BESIDE * max(100, tokens[k, BITS])
             marks[form, COUNTED] = stamp
         elif scope >= 0 and values[form, c.TOPIC] and tells(tokens[k, BITS], tokens[k, FLAGS]):
             score += tokens[k, BITS]
@@ -254,8 +303,9 @@ def write_edges(
 ) -> None:
     """One edge for each source that explains enough bits of the child, or that only echoes what the user said.
 
-    worth  f64[spans, 4]  TOLD, ECHOED: bits each source proves and echoes, in hundredths; EXPLAINS: those it could;
-                          FIRM: 1 where one of its values is not made of words alone, or it is the user's
+    worth  f64[spans, 5]  TOLD, ECHOED: bits each source proves and echoes, in hundredths; EXPLAINS: those it could;
+                          FIRM: 1 where one of its values is not made of words alone, or it is the user's; FITS: 1
+                          where the words around a value chose it
     head   i32[spans]     -1; the first value of each source, the next ones follow in `link`
     """
     for i in range(n):
