@@ -37,19 +37,23 @@ goes on.
 
 Every reader keeps what its log has of: spans in causal order, each result tied to its call by id, else by tool, else
 by place; arguments, decoded where they are JSON and as they stand where they are not; errors that the log itself
-flags; times, token counts, costs, the model's name; token ids, log-probs and masks; policy version, rewards, groups,
-tasks and trials; sub-agents with the call that started them. History that requests repeat is taken once. Whatever was
-guessed, mended or left out is a note on the trajectory: `trajcredit show` prints it, and so do the interface and the
-API.
+flags, and those that only the text of a result tells, with a note; times, token counts, costs, the model's name; token
+ids, log-probs and masks; policy version, rewards, groups, tasks and trials; sub-agents with the call that started
+them. History that requests repeat is taken once. Whatever was guessed, mended or left out is a note on the trajectory:
+`trajcredit show` prints it, and so do the interface and the API.
 
 Limits, in every format: arguments and declarations that nest deeper than 100 levels, rewards beyond 2^53, NaN and
 infinities are refused, or kept as the text they were, and it says where; half a surrogate pair becomes U+FFFD and NUL
 becomes U+2400, with a note; text that is no UTF-8 is refused with the byte; gzip, zstd, zip and Parquet are read up to
-2 GiB decoded. A log that comes over the network or on standard input may nest at most 100 levels, also under keys
-that no reader looks at.
+2 GiB decoded, above 64 MiB only where that is at most 400 times (zstd: 4,000 times) what it was packed into. A record
+may nest at most 100 levels, also under keys that no reader looks at. Of a compressed log or a zip that was cut off what
+came before the cut is read, and the cut is an error that names the byte and the line.
 
 Whatever the format, a log may be one JSON value, a JSON array, JSON lines, server-sent events, objects that a program
-printed over several lines each, or the rows of a Parquet file: columns that are null in a row are absent from it.
+printed over several lines each, or the rows of a Parquet file: columns that are null in a row are absent from it, and
+messages may stand in a column as JSON text. Records of several formats in one log are read as what each is, with a
+note. Records of equal bytes are one run where they give their id, which is read once; without one they are two
+rollouts, with a note, whether they are rows or files.
 """
 SMALL = """## The tests' own logs
 

@@ -27,6 +27,8 @@ with atheris.instrument_imports(include=["trajcredit.formats", "trajcredit.model
     from trajcredit.model import check, decode, encode
     from trajcredit.registry import formats
 
+from trajcredit.graph.failures import failed  # what readers and graphs say of a result agrees
+
 LOGS = Path(__file__).parents[1] / "tests" / "data"
 NAME = "a.log"
 LIMIT = 64 << 20
@@ -49,7 +51,7 @@ LOGS_OF = {
     "sse": "*.sse",
     "otlp": "o[tp]e[ln]*",
     "zip": "inspect.json",
-    "parquet": "trl.jsonl",
+    "parquet": "[ot][pr][el]*.jsonl",
 }
 
 
@@ -68,6 +70,7 @@ def hold(data: bytes, format: str | None) -> None:
         assert not HALF_OR_NUL.search(line)
         assert not any(too_deep(value) for span in item.spans for value in (span.arguments, span.usage))
         assert not any(too_deep(tool.parameters) for tool in item.tools)
+        assert all(failed(span) == (span.error is True) for span in item.spans if span.kind == "tool_result")
         assert item.id not in seen
         seen.add(item.id)
         if item.source is not None and item.source.file == NAME:  # in our own form anybody may have written notes
@@ -80,7 +83,8 @@ def of(family: str) -> Callable[[bytes], None]:
 
     def one(data: bytes) -> None:
         if data:
-            body = archive(data[:-1]) if family == "zip" else data[:-1]
+            packed = {"zip": archive, "parquet": table_of}.get(family)
+            body = packed(data[:-1]) if packed is not None else data[:-1]
             hold(body, known[data[-1] % len(known)])
 
     return one
@@ -96,6 +100,27 @@ def archive(data: bytes) -> bytes:
             if member:
                 packed.writestr(name, member)
     return file.getvalue()
+
+
+def as_text(row: bytes) -> bytes:
+    """The row with its lists and objects as JSON text; what is no JSON as it is."""
+    try:
+        values = json.loads(row).items()
+    except (ValueError, AttributeError):
+        return row
+    return json.dumps({k: json.dumps(v) if isinstance(v, dict | list) else v for k, v in values}).encode()
+
+
+def table_of(data: bytes) -> bytes:
+    """The table of these JSON lines; bytes that are a table, or no rows of one, stay as they are."""
+    import pyarrow
+
+    if data.startswith(b"PAR1"):
+        return data
+    try:
+        return table([row for row in map(json.loads, data.splitlines()) if isinstance(row, dict)])
+    except (ValueError, RecursionError, OverflowError, TypeError, pyarrow.ArrowException):
+        return data
 
 
 def table(rows: list[Any]) -> bytes:
@@ -118,7 +143,10 @@ def starts(family: str) -> Iterator[tuple[str, bytes]]:
             yield "samples", CUT.join(json.dumps(member).encode() for member in (header, *samples))
             yield "journal", CUT.join([b"", *(json.dumps(member).encode() for member in (*samples[:2], header))])
         elif family == "parquet":
-            yield from ((f"row {number}", table([json.loads(row)])) for number, row in enumerate(data.splitlines()))
+            for number, row in enumerate(data.splitlines()):
+                yield f"{log.name} {number}", row
+                yield f"{log.name} {number} as text", as_text(row)
+                yield f"{log.name} {number} as table", table_of(row)
         else:
             yield log.name, data
 

@@ -50,8 +50,11 @@ class ParseError(InputError):
         super().__init__(reason)
 
     def __str__(self) -> str:
-        place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{place}: {self.reason}" if place else self.reason
+        """File and line, or which record, once: the reason by itself begins with that too."""
+        if not self.file:
+            return self.reason
+        said = self.line is None or self.reason.startswith((f"line {self.line}: ", f"record {self.line}: "))
+        return f"{self.file}: {self.reason}" if said else f"{self.file}:{self.line}: {self.reason}"
 
 
 class SkippedFile(ParseError):  # noqa: N818 - nothing failed

@@ -145,7 +145,7 @@ def test_where_several_models_answered_none_is_the_policy() -> None:
 
 def test_a_torn_line_is_an_error_row_and_the_rest_goes_on() -> None:
     data = jsonl([ASK, '{"type": "assist', said("b", "a", text("One."))])
-    assert errors(data) == ["log.json:2: line 2: not JSON: Input data was truncated"]
+    assert errors(data) == ["log.json: line 2: not JSON: Input data was truncated"]
     [_, trajectory] = read_lines(data)
     assert outline(trajectory) == ["-1 user Go on.", "0 assistant One."]
     assert codes(trajectory) == ["lost-message"]

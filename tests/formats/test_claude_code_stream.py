@@ -64,6 +64,6 @@ def test_how_it_ended() -> None:
 def test_words_of_the_program_between_the_lines_are_named_and_passed_over() -> None:
     items = jsonl([INIT, "npm notice", said("m1", {"type": "text", "text": "Hm."})])
     error, trajectory = read_bytes(items, "out.txt")
-    assert str(error) == "out.txt:2: line 2: not JSON: JSON is malformed: invalid character (byte 4)"
+    assert str(error) == "out.txt: line 2: not JSON: JSON is malformed: invalid character (byte 4)"
     assert isinstance(trajectory, Trajectory)
     assert codes(trajectory)[:1] == ["lost-message"]

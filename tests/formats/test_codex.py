@@ -76,7 +76,7 @@ def test_items_are_the_transcript_and_events_repeat_them() -> None:
         pytest.param('{"metadata": 1}', '{"metadata": 1}', None, id="JSON of the tool itself"),
         pytest.param("Wall time: 1\nProcess exited with code 0\nok", None, False, id="the newer form, fine"),
         pytest.param("Wall time: 1\nProcess exited with code 127\nno", None, True, id="the newer form, failed"),
-        pytest.param("x" * 400 + "Process exited with code 1", None, None, id="words deep inside are no header"),
+        pytest.param("x" * 400 + "Process exited with code 1" + "x" * 400, None, None, id="words inside are no header"),
     ],
 )
 def test_how_a_shell_says_that_it_failed(output: str, text: str | None, error: bool | None) -> None:
@@ -120,7 +120,7 @@ def test_a_session_that_another_started_and_one_that_was_stopped() -> None:
 
 def test_a_bad_line_is_an_error_and_the_rest_goes_on() -> None:
     data = jsonl([META, {"type": "response_item", "payload": 5}, message("assistant", "Done.")])
-    assert errors(data) == ["log.json:2: line 2: Expected `object`, got `int`"]
+    assert errors(data) == ["log.json: line 2: Expected `object`, got `int`"]
 
 
 def test_items_in_one_object() -> None:

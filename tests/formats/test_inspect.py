@@ -183,7 +183,7 @@ def test_a_sample_that_ended_early_or_broke() -> None:
 
 def test_a_broken_sample_costs_no_other() -> None:
     data = json.dumps(log(sample(ASK, SUM), sample(ASK, epoch="two"))).encode()
-    assert errors(data) == ["log.json:2: record 2: Expected `int | null`, got `str` - at `$.epoch`"]
+    assert errors(data) == ["log.json: record 2: Expected `int | null`, got `str` - at `$.epoch`"]
 
 
 # ---------------------------------------------------------------- archives

@@ -90,18 +90,18 @@ def test_a_deep_row_costs_no_other_and_its_line_is_named() -> None:
     bad = good[:-3] + b', "x": ' + deep(MAX_DEPTH + 1) + b"}]}"
     found = list(read_bytes(b"\n".join([good, bad, good.replace(b"Hi", b"He")]), "a.jsonl"))
     assert [str(item) for item in found if isinstance(item, ParseError)] == [
-        f"a.jsonl:2: line 2: {TOO_DEEP}",
+        f"a.jsonl: line 2: {TOO_DEEP}",
     ]
     assert sum(isinstance(item, Trajectory) for item in found) == 2
 
 
-def test_a_file_of_ones_own_is_read_without_what_nobody_looks_at(tmp_path: Path) -> None:
+def test_a_file_may_nest_no_deeper_than_an_upload(tmp_path: Path) -> None:
     messages = b'{"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]'
     (tmp_path / "a.json").write_bytes(messages + b', "x": ' + deep(MAX_DEPTH + 1) + b"}")
-    [found] = read(tmp_path / "a.json")
-    assert isinstance(found, Trajectory)
-    [refused] = read_bytes((tmp_path / "a.json").read_bytes(), "a.json")
-    assert isinstance(refused, ParseError)
+    for found in (read(tmp_path / "a.json"), read_bytes((tmp_path / "a.json").read_bytes(), "a.json")):
+        [refused] = found
+        assert isinstance(refused, ParseError)
+        assert refused.reason == TOO_DEEP
 
 
 def archive(members: dict[str, bytes]) -> bytes:

@@ -39,7 +39,7 @@ def test_each_object_is_a_record_by_its_line(text: str, lines: tuple[int, int]) 
 
 def test_what_was_printed_between_them_is_said_once() -> None:
     found = split("app.log", f"starting\n{A}\nworking\nstill\n{B}\n".encode())
-    assert [str(slip) for slip in found.slips] == ["app.log:1: 3 lines are no JSON, the first is line 1: left out"]
+    assert [str(slip) for slip in found.slips] == ["app.log: line 1: the first of 3 lines that are no JSON: left out"]
     assert not split("app.log", f"{A}\n{B}\n".encode()).slips
 
 
@@ -125,7 +125,7 @@ def test_one_that_is_torn_is_named_and_the_rest_is_read() -> None:
     text = "Server started\n" + "".join(DUMP)
     words, torn, got = read_bytes(text[:-40].encode(), "app.log")
     assert (type(words), type(torn)) == (ParseError, ParseError)
-    assert str(words) == "app.log:1: 1 line is no JSON, line 1: left out"
+    assert str(words) == "app.log: line 1: no JSON: left out"
     assert "truncated" in str(torn)
     assert isinstance(got, Trajectory)
     assert kinds(got)[:3] == SPOKEN

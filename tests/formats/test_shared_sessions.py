@@ -126,7 +126,8 @@ def figures(read_ones: list[Trajectory]) -> Counter[str]:
     got: Counter[str] = Counter()
     for t in read_ones:
         got.update(Counter[str](span.kind for span in t.spans))
-        got["errors"] += sum(span.error is True for span in t.spans)
+        told = sum(note.code == "error-in-text" for note in t.report)  # the rest the log flags
+        got["errors"] += sum(span.error is True for span in t.spans) - told
         got["turns"] += max((span.turn for span in t.spans), default=-1) + 1
         got["messages"] += len({span.message_index for span in t.spans if span.message_index is not None})
         got["output_tokens"] += sum(int((span.usage or {}).get("output_tokens", 0)) for span in t.spans)

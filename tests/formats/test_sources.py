@@ -12,8 +12,10 @@ import pytest
 import zstandard
 
 from trajcredit.errors import ParseError, SkippedFile
+from trajcredit.formats import unpacking
 from trajcredit.formats.names import short_names
 from trajcredit.formats.sources import Source, expand, load, unpack
+from trajcredit.formats.unpacking import CutOff
 
 LOG = b'{"messages": []}\n' * 50
 
@@ -210,7 +212,7 @@ def test_compression_is_told_by_the_first_bytes(packed: bytes) -> None:
 @pytest.mark.parametrize(
     "packed",
     [
-        pytest.param(gzip.compress(LOG)[:-9], id="gzip cut off"),
+        pytest.param(gzip.compress(LOG)[:12], id="gzip cut off before any byte of it"),
         pytest.param(gzip.compress(LOG)[:-6] + b"\0" * 6, id="gzip with a wrong checksum"),
         pytest.param(zstandard.compress(os.urandom(5000))[:-9], id="zstd cut off"),
         pytest.param(zstandard.compress(LOG)[:6] + b"\xff" * 20, id="zstd with garbage inside"),
@@ -222,6 +224,52 @@ def test_a_damaged_archive_is_an_error_that_names_the_file(packed: bytes) -> Non
     with pytest.raises(ParseError, match=r"^a\.gz: the compressed file is damaged or cut off") as caught:
         unpack(packed, "a.gz")
     assert caught.value.file == "a.gz"
+
+
+LINES = b"".join(b'{"n": %d, "random": "%s"}\n' % (n, os.urandom(400).hex().encode()) for n in range(200))
+
+
+@pytest.mark.parametrize(
+    ("packed", "what"),
+    [
+        pytest.param(gzip.compress(LINES)[:-50], "it ends inside a gzip member", id="gzip cut"),
+        pytest.param(gzip.compress(LINES)[:-3], "it ends inside a gzip member", id="gzip cut in its check sum"),
+        pytest.param(
+            gzip.compress(LINES) + gzip.compress(LINES)[:30_000], "it ends inside a gzip member", id="the second member"
+        ),
+        pytest.param(gzip.compress(LINES) + b"more", "what follows at byte", id="something behind gzip"),
+        pytest.param(zstandard.compress(LINES)[:-50], "it ends inside a zstd frame", id="zstd cut"),
+        pytest.param(zstandard.compress(LINES) + b"more", "what follows at byte", id="something behind zstd"),
+    ],
+)
+def test_what_came_before_the_cut_is_kept_and_the_cut_is_named(packed: bytes, what: str) -> None:
+    with pytest.raises(CutOff) as caught:
+        unpack(packed, "a.gz")
+    cut = caught.value
+    assert (LINES + LINES).startswith(cut.data)
+    assert len(cut.data) > len(LINES) // 3
+    lines = cut.data.count(b"\n") + (not cut.data.endswith(b"\n"))
+    assert what in cut.reason
+    assert cut.reason.endswith(f"read up to byte {len(cut.data):,}, line {lines} of what is in it")
+
+
+def test_zeros_behind_gzip_are_padding_and_frames_that_zstd_skips_are_skipped() -> None:
+    assert unpack(gzip.compress(LOG) + b"\0" * 512, "a.gz") == LOG
+    skipped = b"\x50\x2a\x4d\x18\x04\0\0\0abcd"
+    assert unpack(zstandard.compress(LOG) + skipped + zstandard.compress(LOG), "a.zst") == LOG + LOG
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_what_decodes_to_far_more_than_any_log_is_refused_before_the_largest_log_is_reached(
+    pack: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unpacking, "FREE", 1 << 20)
+    with pytest.raises(
+        ParseError, match=r"^bomb: decodes to more than [40]+ times its .* if it is one, unpack it first"
+    ):
+        unpack(pack(b" " * (64 << 20)), "bomb")
+    history = b"".join(b"%d" % n * 40 + LINES[:2000] for n in range(1000))
+    assert unpack(pack(history), "log") == history, "a log that repeats its history is none"
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])

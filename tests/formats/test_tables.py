@@ -88,11 +88,84 @@ def test_other_formats_are_known_by_their_columns() -> None:
     assert got.source.format == "sharegpt"
 
 
+@pytest.mark.parametrize(
+    ("reward", "said"),
+    [(float("nan"), "NaN"), (float("inf"), "Infinity"), (float("-inf"), "-Infinity")],
+    ids=["NaN", "infinity", "less"],
+)
+@pytest.mark.parametrize("as_text", [False, True], ids=["messages", "messages as text"])
+def test_a_reward_that_is_no_number_is_refused_as_in_json(reward: float, said: str, as_text: bool) -> None:
+    chat: Any = messages("add", {"a": 1})
+    rows = [{"messages": json.dumps(chat) if as_text else chat, "reward": value} for value in (1.0, reward)]
+    good, bad = read_bytes(table(*rows), "set.parquet")
+    assert isinstance(good, Trajectory)
+    assert str(bad) == f"set.parquet: line 2: {said} is not a finite number - at `$.reward`"
+
+
+def test_a_map_is_an_object() -> None:
+    kinds = pyarrow.map_(pyarrow.string(), pyarrow.int64())
+    rows = pyarrow.table({"id": ["a"], "meta": pyarrow.array([[("x", 1), ("y", None)]], type=kinds)})
+    file = io.BytesIO()
+    parquet.write_table(rows, file)
+    assert json.loads(lines_of_table(file.getvalue(), "t", 1 << 20)) == {"id": "a", "meta": {"x": 1}}
+
+
+TALK = [{"from": "human", "value": "hi"}, {"from": "gpt", "value": "ho"}]
+USES = [{"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {}}]}]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "format"),
+    [
+        pytest.param("messages", messages("add", {"a": 1}), "openai_chat", id="messages"),
+        pytest.param("messages", [], "openai_chat", id="no messages"),
+        pytest.param("messages", USES, "anthropic", id="messages of Anthropic"),
+        pytest.param("conversations", TALK, "sharegpt", id="conversations"),
+        pytest.param("prompt", [{"role": "user", "content": "2+2?"}], "trl", id="a prompt"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["parquet", "jsonl", "json"])
+def test_messages_as_json_text_are_messages(column: str, value: Any, format: str, kind: str) -> None:
+    more = {"completion": json.dumps([{"role": "assistant", "content": "4"}])} if column == "prompt" else {}
+    rows: list[dict[str, Any]] = [{column: json.dumps(value), **more}, {column: json.dumps(value), **more, "n": 1}]
+    data = {"parquet": table(*rows), "json": json.dumps(rows).encode()}.get(
+        kind, "\n".join(map(json.dumps, rows)).encode()
+    )
+    found = [item for item in read_bytes(data, "set") if isinstance(item, Trajectory)]
+    assert [t.source and t.source.format for t in found] == [format, format]
+    whole = [{column: value, **{key: json.loads(text) for key, text in more.items()}}] * 2
+    [plain, _] = read_bytes("\n".join(map(json.dumps, whole)).encode(), "set")
+    assert isinstance(plain, Trajectory)
+    assert [(span.kind, span.text, span.arguments) for span in found[1].spans] == [
+        (span.kind, span.text, span.arguments) for span in plain.spans
+    ]
+
+
+def test_text_that_is_no_json_is_refused_by_its_field_and_costs_no_other() -> None:
+    good = json.dumps(messages("add", {"a": 1}))
+    error, read_one = read_bytes(table({"messages": good[:-3]}, {"messages": good}), "set.parquet")
+    assert str(error) == "set.parquet: line 1: Expected `array`, got `str` - at `$.messages`"
+    assert isinstance(read_one, Trajectory)
+
+
+def test_half_a_surrogate_pair_in_messages_that_are_text_is_replaced_and_said() -> None:
+    row = {"messages": json.dumps([{"role": "user", "content": "a\ud800"}, {"role": "assistant", "content": "b\0"}])}
+    found = rows_of("\n".join(map(json.dumps, [row, {**row, "other": "\ud800"}])).encode())
+    assert [[span.text for span in t.spans] for t in found] == [["a\ufffd", "b\u2400"]] * 2
+    assert all("sanitised" in codes(t) for t in found)
+
+
+def test_text_in_a_column_of_prose_stays_text() -> None:
+    row = {"input": '[{"role": "user"}]', "output": "[]", "score": 1.0, "step": 1}
+    [got] = rows_of(table(row))
+    assert got.spans[-1].text == "[]"
+
+
 def test_what_json_has_no_word_for() -> None:
     at = datetime(2026, 5, 1, tzinfo=UTC)
-    row = {"b": b"\x00\xff", "at": at, "x": float("nan"), "n": None, "l": [None, 1]}
+    row = {"b": b"\x00\xff", "at": at, "n": None, "l": [None, 1]}
     lines = lines_of_table(table(row), "t", 1 << 20)
-    assert json.loads(lines) == {"b": "AP8=", "at": "2026-05-01T00:00:00Z", "x": None, "l": [None, 1]}
+    assert json.loads(lines) == {"b": "AP8=", "at": "2026-05-01T00:00:00Z", "l": [None, 1]}
 
 
 def test_a_nul_is_replaced_and_said() -> None:

@@ -113,7 +113,7 @@ def test_speech_without_words_is_said() -> None:
 
 def test_a_simulation_that_is_broken_costs_no_other() -> None:
     data = json.dumps(results(run(*TALK), run(*TALK, id="r2", reward_info={"reward": "1"}))).encode()
-    assert errors(data) == ["log.json:2: record 2: Expected `float | null`, got `str` - at `$.reward_info.reward`"]
+    assert errors(data) == ["log.json: record 2: Expected `float | null`, got `str` - at `$.reward_info.reward`"]
 
 
 def test_a_run_with_a_file_for_each_simulation(tmp_path: Path) -> None:

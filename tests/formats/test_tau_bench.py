@@ -107,4 +107,4 @@ def test_two_runs_with_one_task_and_trial_are_told_apart() -> None:
 def test_a_row_with_a_bad_field_is_an_error_in_its_place() -> None:
     found = list(read_bytes(json.dumps([row(), row(trial=1, reward="1"), row(trial=2)]).encode(), "a.json"))
     assert [isinstance(item, ParseError) for item in found] == [False, True, False]
-    assert str(found[1]) == "a.json:2: record 2: Expected `bool | float | null`, got `str` - at `$.reward`"
+    assert str(found[1]) == "a.json: record 2: Expected `bool | float | null`, got `str` - at `$.reward`"

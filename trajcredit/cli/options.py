@@ -137,7 +137,10 @@ def read_batch(asked: Asked, rewards: str | None) -> tuple[Reading, Batch]:
     reading = read_logs_with_tools(asked)
     tell(notes.of_reading(reading))
     if rewards is not None:
-        reading, unmatched = stateless.with_rewards(reading, Path(rewards))
+        known = len(reading.errors)
+        reading, unmatched = stateless.with_rewards(reading, Path(rewards), asked.paths)
+        for error in reading.errors[known:]:
+            say(f"error: {error}")
         tell(notes.of_rewards(unmatched))
     chosen = asked.settings
     with working(COMPILING):

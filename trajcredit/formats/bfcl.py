@@ -27,7 +27,7 @@ from typing import Any
 
 import msgspec
 
-from trajcredit.errors import ParseError, SkippedFile
+from trajcredit.errors import InputError, ParseError, SkippedFile
 from trajcredit.formats.bfcl_scores import Scores, is_score, partner, scores_beside
 from trajcredit.formats.document import Document, Match
 from trajcredit.formats.entries import Entry, Part
@@ -100,6 +100,9 @@ def _trajectories(
 ) -> Iterator[Trajectory]:
     if row.id is None and row.accuracy is not None:
         return  # the totals of a score file
+    logged = (row.result, row.inference_log, row.model_result_raw, row.valid, row.error)
+    if all(value is None for value in logged):
+        raise InputError("neither `result` nor `inference_log` nor a verdict: no row of BFCL")
     entries = _of_log(row.inference_log) if row.inference_log else []
     if not any(entry.acts for entry in entries):
         raw = row.result if row.result is not None else row.model_result_raw

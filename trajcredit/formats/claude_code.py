@@ -99,6 +99,8 @@ def _lines(document: Document) -> tuple[list[Line], list[Note], list[ParseError]
                 raise record
             line, mended = decoded(document, record, _line.decode)
             line.index = index
+            if line.type is None and line.uuid is None and line.session_id is None:
+                raise document.error("neither `type` nor `uuid` nor `sessionId`: no line of Claude Code", record)
             if line.speaks and line.uuid is None:  # rewritten by other software
                 line.uuid, line.parent_uuid = f"line {index}", lines[-1].uuid if lines else None
             lines.append(line)

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
@@ -24,11 +24,12 @@ from trajcredit.errors import InputError, ParseError
 from trajcredit.formats.nesting import may_nest_too_deep, nests_too_deep
 from trajcredit.formats.repair import TOO_DEEP, mended, why
 from trajcredit.formats.siblings import Siblings
-from trajcredit.formats.sources import LIMIT, unpack
+from trajcredit.formats.sources import unpack
 from trajcredit.formats.split import REFUSED, Bytes, Record, Shape, Split, split
+from trajcredit.formats.unpacking import LIMIT
 from trajcredit.model import Note, Origin, Trajectory
 
-__all__ = ["Document", "Match", "Seen", "decoded", "parsed", "trajectories"]
+__all__ = ["HEAD", "LOOK", "Document", "Match", "Seen", "decoded", "parsed", "trajectories"]
 
 T = TypeVar("T")
 
@@ -183,6 +184,22 @@ class Document:
                 return
             yield view
 
+    def only(self, records: Sequence[Record | ParseError]) -> Document:
+        """The same log with some of its records, each under its number."""
+        view = self._of([*records], 0)
+        view.__dict__["_is_alone"] = False
+        return view
+
+    def rewritten(self, records: list[Record | ParseError]) -> Document:
+        """The same log with other bytes in its records."""
+        return self._of(records, self.start)
+
+    def _of(self, records: list[Record | ParseError], start: int) -> Document:
+        view = self._view(Split(self.shape, records, self.slips), start)
+        data = b"\n".join(bytes(record.raw) for record in records if isinstance(record, Record))
+        view.__dict__["_whole"] = _Whole(data, Split("lines", []))
+        return view
+
     def inside(self, elements: Iterable[Bytes]) -> Document:
         """The same log with the elements of a list in it as its records."""
         packed = [Record(number, raw) for number, raw in enumerate(elements, 1)]
@@ -246,11 +263,8 @@ class Document:
 
     @cached_property
     def may_nest_too_deep(self) -> bool:
-        """Whether a record of a log that came alone may nest deeper than a log may.
-
-        A file is its owner's, and what its reader does not look at harms nobody: it is not gone over for that.
-        """
-        return self.siblings is None and self._whole.may_nest_too_deep
+        """Whether a record may nest deeper than a log may, wherever the log came from."""
+        return self._whole.may_nest_too_deep
 
     @cached_property
     def _whole(self) -> _Whole:
@@ -273,7 +287,7 @@ class Document:
 def decoded(document: Document, record: Record, decode: Callable[[Bytes], T]) -> tuple[T, list[Note]]:
     """The typed value of a record, and a note where characters were replaced; ParseError says what breaks it.
 
-    Where the log came alone it may nest MAX_DEPTH levels, also where `decode` does not look.
+    It may nest MAX_DEPTH levels, also where `decode` does not look.
     """
     found = parsed(document, record, decode)
     if document.may_nest_too_deep and (what := nests_too_deep(bytes(record.raw))) is not None:

@@ -83,6 +83,12 @@ class Episode:
                     self._run(self._all_runs.claim(piece, step.scope))
         self._results(step)
 
+    def stand_beside(self, step: Step) -> None:
+        """What a request around this one, or inside of it, was asked besides."""
+        for text in step.beside:
+            self.transcript.add("meta", text, step.at, step.agent)
+            self.transcript.note("nested-request", f"asked of a request around {step.id} or inside of it, not of that")
+
     def _copy(self, piece: Piece, step: Step) -> None:
         """An answer that the agent gave elsewhere, or that somebody wrote for it."""
         arguments = piece.arguments.raw or piece.arguments.value if piece.arguments else ""

@@ -16,6 +16,7 @@ from trajcredit.formats.family import Family
 from trajcredit.formats.said import Key, Piece
 from trajcredit.formats.steps import Step, Trace, in_order
 from trajcredit.formats.toolruns import ToolRuns
+from trajcredit.formats.unwrapping import unwrapped
 from trajcredit.model import Note, SpawnedBy, Trajectory
 
 __all__ = ["trajectories_of"]
@@ -24,6 +25,8 @@ __all__ = ["trajectories_of"]
 def trajectories_of(trace: Trace) -> list[Trajectory]:
     """The trajectories of a trace, the first under the trace's own id; none where no agent did anything."""
     steps, notes = in_order(trace.steps)
+    steps, nested = unwrapped(steps)
+    notes += nested
     cast = _cast(steps)
     for episode in cast.episodes:
         episode.end()
@@ -109,6 +112,7 @@ def _speak(step: Step, cast: _Cast) -> None:
 
     if pieces or not step.failed:
         episode.hear(*_news(pieces, found, before), step)
+        episode.stand_beside(step)
     if step.answered:
         episode.say(step, cast.runs.of_answer(step))
     elif step.failed:

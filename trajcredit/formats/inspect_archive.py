@@ -12,7 +12,7 @@ from io import BytesIO
 import zstandard
 
 from trajcredit.errors import ParseError
-from trajcredit.formats.sources import LIMIT, ZSTD_WINDOW
+from trajcredit.formats.unpacking import LIMIT, ZSTD_WINDOW
 
 __all__ = ["MOST_MEMBERS", "Archive", "is_archive"]
 

@@ -100,7 +100,9 @@ def _sort(row: dict[str, Any], traces: dict[str, _Found]) -> None:
         found = traces.setdefault(name, _Found())
         found.trace |= trace
         for each in (trace.get("observations"), row.get("observations")):  # those of the trace itself are cut short
-            for observation in each if isinstance(each, list) else []:
+            if each is not None and not isinstance(each, list):
+                raise InputError(f"`observations` must be a list, not {type(each).__name__}")
+            for observation in each or ():
                 _observe(observation, found)
         scores = [*_list(trace.get("scores")), *(_list(row.get("scores")) if trace is not row else [])]
         found.scores += [score for score in scores if isinstance(score, dict)]
@@ -116,9 +118,13 @@ def _sort(row: dict[str, Any], traces: dict[str, _Found]) -> None:
 
 
 def _observe(row: Any, found: _Found) -> None:
-    if isinstance(row, dict) and (name := _text(row.get("id"))):
-        known = found.observations.get(name, {})
-        found.observations[name] = known | {key: value for key, value in row.items() if value is not None}
+    if isinstance(row, str):
+        return  # a trace in a list of traces names its observations, and holds none
+    if not isinstance(row, dict):
+        raise InputError(f"an observation must be an object, not {type(row).__name__}")
+    name = _text(row.get("id")) or f"observation {len(found.observations) + 1}"
+    known = found.observations.get(name, {"id": name})
+    found.observations[name] = known | {key: value for key, value in row.items() if value is not None}
 
 
 # ---------------------------------------------------------------- observations -> steps

@@ -80,6 +80,10 @@ class LangSmith:
         yield from told(document, FORMAT, named, len(traces), notes)
 
 
+OF_RUNS = {"dotted_order", "end_time", "error", "inputs", "name", "outputs", "run_type", "start_time", "trace_id"}
+"""Keys of a run, or of what is sent later of it; any object has an `id`."""
+
+
 def _sort(row: dict[str, Any], runs: dict[str, dict[str, Any]], feedback: list[dict[str, Any]]) -> None:
     """A run, feedback on one, or a body that holds several."""
     inner = [item for key in ("post", "patch", "runs") if isinstance(row.get(key), list) for item in row[key]]
@@ -92,7 +96,7 @@ def _sort(row: dict[str, Any], runs: dict[str, dict[str, Any]], feedback: list[d
         feedback.append(row)
         return
     name = _text(row.get("id")) or _last(row.get("dotted_order"))
-    if name is None:
+    if name is None or not row.keys() & OF_RUNS:
         raise InputError("neither a run with an `id` nor feedback with a `run_id`")
     known = runs.setdefault(name, {"id": name})
     known |= {key: value for key, value in row.items() if value not in (None, {}, [])}

@@ -1,6 +1,6 @@
 """How deep the JSON of a log nests, in the parts too that no reader looks at: seen at a glance, then told exactly.
 
-A record that came over the network may nest as deep as MAX_DEPTH, counted from the record. What a call or a declaration
+A record may nest as deep as MAX_DEPTH, counted from the record. What a call or a declaration
 holds counts by itself, since readers keep it as one value.
 """
 

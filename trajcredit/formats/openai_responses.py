@@ -253,6 +253,8 @@ def _answer(response: Response) -> list[Entry]:
 
 
 def _one_item(item: Object) -> Exchange:
+    if item.get("type") is None and item.get("role") is None:
+        raise InputError("neither `type` nor `role`: no item")
     return Exchange(Labels(), answers=[entries_of([item])], goes_on=True)
 
 

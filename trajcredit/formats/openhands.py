@@ -110,6 +110,8 @@ def _is_event(keys: Any, kind: Any) -> bool:
 
 
 def _of_row(document: Document, record: Record, row: Row, notes: list[Note]) -> Trajectory:
+    if row.history is None and row.events is None and row.instance_id is None and row.error is None:
+        raise InputError("neither `history` nor `events`: no run of OpenHands")
     events = [
         event for item in row.history or row.events or () for event in (item if isinstance(item, list) else [item])
     ]

@@ -11,6 +11,10 @@ from dataclasses import dataclass, field
 __all__ = ["Printed", "printed_objects"]
 
 
+MOST_CUT = 1000
+"""Objects without an end, more than those with one: what has them is no log that a program printed."""
+
+
 @dataclass(slots=True)
 class Printed:
     """The bytes of each object by the line it begins in (from 1), and the lines that belong to none."""
@@ -48,6 +52,8 @@ def _found(data: bytes) -> Printed:
         if bare == b"{":
             if begun:
                 close(at)
+                if len(found.objects) > MOST_CUT + 2 * found.whole:
+                    return Printed()
             begun, start = number, at
         elif begun and bare == b"}":
             close(at + len(bare))

@@ -3,12 +3,14 @@
 | note | says |
 | --- | --- |
 | `duplicate-id` | another trajectory had this id: a number was added |
+| `twin` | another record holds the same bytes, and neither gives an id: two rollouts that went alike |
 """
 
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
 from io import BytesIO
@@ -21,8 +23,12 @@ from msgspec.structs import replace
 
 from trajcredit.errors import InputError, ParseError, SkippedFile
 from trajcredit.formats.document import Document, Match, decoded
-from trajcredit.formats.sources import LIMIT, Source, expand, load, unpack
+from trajcredit.formats.mixed import Mixed
+from trajcredit.formats.sources import Source, expand, load, unpack
 from trajcredit.formats.split import Record
+from trajcredit.formats.told import with_told_errors
+from trajcredit.formats.unpacking import LIMIT, CutOff
+from trajcredit.formats.unquoting import unquoted
 from trajcredit.model import Note, Trajectory, encode, instant
 from trajcredit.registry import formats
 
@@ -70,7 +76,9 @@ def read(
     `strict` raises the first one instead. A file of a folder that is no log is a SkippedFile: nothing failed.
 
     No two trajectories share an id, and ids do not depend on how a path was typed: a file goes by the shortest end of
-    its absolute path that no other file of this call has. A file, or the bytes of one, that come twice are read once.
+    its absolute path that no other file of this call has. A record that comes again under the id that it gives itself
+    is read once, and so is a file that is named twice, or that lies there packed too; without an id of its own it is
+    another rollout, whether it is a row or a file.
     """
     given = [paths] if isinstance(paths, str | Path) else paths
     return _strictly(_of_files(given, format)) if strict else _of_files(given, format)
@@ -131,21 +139,32 @@ def _of_log(
     limit: int = LIMIT,
 ) -> Iterator[Trajectory | ParseError]:
     """The trajectories of one log; `contents` knows those before it by their hash, null where it is the only one."""
+    cut: CutOff | None = None
     try:
-        document = Document(source.name, load(), dataset, source.shown, source.folder, source.siblings, limit)
-        format, document = _recognised(document, format, source.walked)
+        try:
+            data = load()
+        except CutOff as error:
+            cut, data = error, error.data
+        document = Document(source.name, data, dataset, source.shown, source.folder, source.siblings, limit)
+        known, document = _recognised(unquoted(document), format, source.walked)
     except ParseError as error:
-        yield error
+        yield error if cut is None else ParseError(cut.reason, cut.file)
         return
+    if format is None:
+        items: Iterable[Trajectory | ParseError] = Mixed(_surest).read(document, known)
+    else:
+        items = formats.get(known)().read(document)
     if contents is not None:
         first = contents.setdefault(sha256(document.data).digest(), source)
         if first is not source:
-            yield document.error(f"holds the same bytes as {first.shown}: read once")
-            return
-    reader: Reader = formats.get(format)()
+            items = list(items)
+            if _is_packed(first, source) or ids.know(items, document):
+                yield document.error(f"holds the same bytes as {first.shown}: read once")
+                return
+    ids.begin()
     empty = True
     renamed: dict[str, str] = {}
-    for found in chain(document.slips, reader.read(document)):
+    for found in chain(document.slips, items, [ParseError(cut.reason, cut.file)] if cut else ()):
         empty = False
         if isinstance(found, Trajectory):
             try:
@@ -155,12 +174,19 @@ def _of_log(
             except InputError as error:
                 yield document.error(f"trajectory {found.id!r}: {error}")
                 continue
+            found = with_told_errors(found)
             name, found = found.id, ids.settle(_below(found, renamed) if renamed else found, document)
             if isinstance(found, Trajectory) and found.id != name:
                 renamed[name] = found.id
         yield found
     if empty:
-        yield document.error(f"nothing in it can be read as {format}")
+        yield document.error(f"nothing in it can be read as {known}")
+
+
+def _is_packed(first: Source, second: Source) -> bool:
+    """Whether one is the other, packed: they lie in one folder and have one name but for that."""
+    bare = {source.shown.removesuffix(".gz").removesuffix(".zst") for source in (first, second)}
+    return len(bare) == 1
 
 
 def _below(trajectory: Trajectory, renamed: dict[str, str]) -> Trajectory:
@@ -179,14 +205,13 @@ def _recognised(document: Document, format: str | None, walked: bool) -> tuple[s
     readers = formats.items() if format is None else {format: formats.get(format)}
     own = _own(document)
     for view in [document] if own else document.views():
-        matches = {name: plugin().sniff(view) for name, plugin in readers.items()}
-        best = max(matches.values(), default=Match.NO)
-        names = [name for name, match in matches.items() if match == best]
-        if best == Match.NO:
-            continue
+        names = _surest_of(readers, view)
+        if len(names) > 1 and view.first is not None and len(view.records) > 1:  # several formats in its first records?
+            names = _surest_of(readers, view.only([view.first.record]))
         if len(names) > 1:
             raise document.error(f"could be {' or '.join(names)}: say which with format=")
-        return names[0], view
+        if names:
+            return names[0], view
     damaged = None if own else _damaged(document)
     if damaged is not None:
         raise document.error(damaged)
@@ -197,16 +222,34 @@ def _recognised(document: Document, format: str | None, walked: bool) -> tuple[s
     return format, document
 
 
+def _surest_of(readers: Mapping[str, Callable[[], Reader]], document: Document) -> list[str]:
+    """The formats that are surest that the document is theirs; none where nobody knows it."""
+    matches = {name: plugin().sniff(document) for name, plugin in readers.items()}
+    best = max(matches.values(), default=Match.NO)
+    return [name for name, match in matches.items() if match == best] if best else []
+
+
+def _surest(document: Document) -> str | None:
+    """The one format that is surest that the document is its own."""
+    names = _surest_of(formats.items(), document)
+    return names[0] if len(names) == 1 else None
+
+
 PACKED = {
     b"PK\x03\x04": "a zip archive that is damaged or cut off",
     b"\x1f\x8b": "gzip inside of gzip: unpack it once",
     b"\x28\xb5\x2f\xfd": "zstd inside of what was unpacked: unpack it once",
-    b"\xff\xfe": "text as UTF-16: expected UTF-8",
+    b"\xff\xfe": "text as UTF-16 or UTF-32: expected UTF-8",
     b"\xfe\xff": "text as UTF-16: expected UTF-8",
+    b"\0\0\xfe\xff": "text as UTF-32: expected UTF-8",
 }
 """First bytes of what was a log before something happened to it."""
 OF_LOGS = (".jsonl", ".ndjson", ".eval", ".sse", ".pb")
 """Endings of files that are logs and nothing else: a note that they were passed over would lose runs without a word."""
+
+
+MOST_OF_KEY = 60
+"""Characters of a key that are shown."""
 
 
 def _damaged(document: Document) -> str | None:
@@ -231,9 +274,12 @@ def _own(document: Document) -> str | None:
 def _what_it_is(document: Document) -> str:
     """What is found in a document that no reader knows."""
     if document.first is not None:
-        return f"its objects have the keys {', '.join(sorted(document.keys)[:10]) or '(none)'}"
+        keys = [key[:MOST_OF_KEY] for key in sorted(document.keys)[:10]]
+        return f"its objects have the keys {', '.join(keys) or '(none)'}"
     if not document.data or document.data.isspace():
         return "the file is empty"
+    if b"\0" in document.data[:4] and document.data[:4].strip(b"\0")[:1] in (b"{", b"["):
+        return "it is text as UTF-16 or UTF-32: expected UTF-8"
     first = next(iter(document.records), None)
     try:
         if isinstance(first, Record):
@@ -248,14 +294,36 @@ class _Ids:
 
     def __init__(self) -> None:
         self._taken: dict[str, dict[str, tuple[str, int | None]]] = {}
+        self._first: dict[tuple[str, int], str] = {}
+        """Hash of a record, and which of its trajectories -> the id that the first of these bytes got."""
+        self._nth: Counter[tuple[str, int | None]] = Counter()
+
+    def begin(self) -> None:
+        """Another log: its records are counted anew."""
+        self._nth.clear()
+
+    def know(self, items: Iterable[Trajectory | ParseError], document: Document) -> bool:
+        """Whether there is no trajectory but such as were read before, of the same id and content.
+
+        Where every file has ids of its own to settle, as when it is stored, equal bytes are the same log.
+        """
+        if not self._taken:
+            return True
+        found = [item for item in items if isinstance(item, Trajectory)]
+        return all(_identity(item, document)[0] in self._taken.get(item.id, ()) for item in found)
 
     def settle(self, trajectory: Trajectory, document: Document) -> Trajectory | ParseError:
         """The trajectory under an id of its own, or an error where the same record was read before."""
         content, line = _identity(trajectory, document)
         known = self._taken.get(trajectory.id)
+        self._nth[content, line] += 1
         if known is None:
             self._taken[trajectory.id] = {content: (document.place, line)}
-            return trajectory
+            twin = self._first.setdefault((content, self._nth[content, line]), trajectory.id)
+            if twin == trajectory.id:
+                return trajectory
+            note = Note("twin", f"holds the same bytes as {twin!r}, and has no id: a rollout of its own")
+            return replace(trajectory, report=[*trajectory.report, note])
         if content in known:
             place, first = known[content]
             before = place if first is None else f"record {first} of {place}"

@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from trajcredit.errors import ParseError
+from trajcredit.errors import InputError, ParseError
 from trajcredit.formats.chat import logged_id
 from trajcredit.formats.document import Document, Match, Seen, trajectories
 from trajcredit.formats.entries import Entry, Part
@@ -121,7 +121,9 @@ def _is_own(seen: Seen) -> bool:
 
 
 def _trajectory(document: Document, record: Record, row: Row, notes: list[Note]) -> Trajectory:
-    turns = row.conversations or row.messages or []
+    turns = row.conversations or row.messages or row.conversations
+    if turns is None:
+        raise InputError("neither `conversations` nor `messages`: no ShareGPT row")
     tools = (*tools_of(bytes(row.tools)), *tools_of(bytes(row.functions)))
     entries = with_written_calls(_entries(turns), {tool.name for tool in tools})
     system = [Entry([Part("system", row.system)])] if row.system else []

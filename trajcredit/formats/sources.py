@@ -7,36 +7,23 @@ among the folders. They do not depend on how a path was typed, nor on where the 
 from __future__ import annotations
 
 import glob
-import gzip
 import os
 import stat
 import sys
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
-
-import zstandard
 
 from trajcredit import settings
 from trajcredit.errors import ParseError, SkippedFile
 from trajcredit.formats.names import short_names
 from trajcredit.formats.siblings import Siblings
 from trajcredit.formats.tables import PARQUET, lines_of_table
+from trajcredit.formats.unpacking import LIMIT, decompressed
 
 __all__ = ["STDIN", "Source", "expand", "load", "unpack"]
 
 STDIN = "stdin"
-
-GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-LIMIT = 2 << 30
-"""Decoded bytes of one compressed log; above it the file is refused, so that no small file fills the memory."""
-STEP = 1 << 20
-ZSTD_STEP = 8 << 10
-"""Fed at a time: a zstd block of 4 bytes can stand for 128 kB, so a step of this size makes at most 256 MB."""
-ZSTD_WINDOW = 1 << 27
-"""What `zstd --long` asks for; a header that asks for more is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +124,7 @@ def _full(path: Path | None) -> str:
 
 
 def load(source: Source) -> bytes:
-    """The decoded bytes of one log; ParseError where it cannot be read."""
+    """The decoded bytes of one log; ParseError where it cannot be read, CutOff where only its beginning can."""
     try:
         data = sys.stdin.buffer.read() if source.path is None else source.path.read_bytes()
     except OSError as error:
@@ -148,40 +135,10 @@ def load(source: Source) -> bytes:
 def unpack(data: bytes, name: str, limit: int = LIMIT) -> bytes:
     """The bytes, decoded where they are gzip or zstd, the rows of a Parquet file as JSON lines.
 
-    ParseError where that is damaged or too large.
+    ParseError where that is damaged or too large, CutOff where only the beginning of a compressed log is there.
     """
-    if not data.startswith((GZIP, ZSTD)):
-        return lines_of_table(data, name, limit) if data.startswith(PARQUET) else data
-    decoded = bytearray()
-    try:
-        for step in _gunzip(data) if data.startswith(GZIP) else _unzstd(data):
-            decoded += step
-            if len(decoded) > limit:
-                raise ParseError(f"decodes to more than {limit / 2**30:.3g} GiB: split it first", name)
-    except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
-        raise ParseError(f"the compressed file is damaged or cut off: {error}", name) from error
-    whole = bytes(decoded)
+    whole = decompressed(data, name, limit)
     return lines_of_table(whole, name, limit) if whole.startswith(PARQUET) else whole
-
-
-def _gunzip(data: bytes) -> Iterator[bytes]:
-    with gzip.GzipFile(fileobj=BytesIO(data)) as file:
-        while step := file.read(STEP):
-            yield step
-
-
-def _unzstd(data: bytes) -> Iterator[bytes]:
-    """Frame by frame; the stream reader of the library would take a torn frame for the end."""
-    frames = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
-    frame = frames.decompressobj()
-    for start in range(0, len(data), ZSTD_STEP):
-        chunk = data[start : start + ZSTD_STEP]
-        while chunk:
-            frame = frames.decompressobj() if frame.eof else frame
-            yield frame.decompress(chunk)
-            chunk = frame.unused_data
-    if not frame.eof:
-        raise EOFError("it ends inside a zstd frame")
 
 
 def _below(path: Path) -> Iterator[_File | ParseError]:

@@ -11,7 +11,7 @@ import msgspec
 
 from trajcredit.errors import ParseError
 from trajcredit.formats.printed import Printed, printed_objects
-from trajcredit.formats.repair import mended, why
+from trajcredit.formats.repair import TOO_DEEP, mended, why
 
 __all__ = ["REFUSED", "Bytes", "Record", "Shape", "Split", "split"]
 
@@ -20,6 +20,13 @@ Shape: TypeAlias = Literal["value", "array", "lines", "other"]
 
 BOM = b"\xef\xbb\xbf"
 REFUSED = (msgspec.DecodeError, RecursionError)
+MANY, SHORT = 1 << 20, 16
+"""Of so many lines each would take ten times its bytes of memory; no message and no event is so short on average, which
+the first million bytes tell."""
+LINE = 1 << 20
+"""Where lines end in a carriage return alone, the first one does before this byte."""
+MOST_OPEN = 1_000_000
+"""Levels that a broken array is followed down; records of far fewer are refused."""
 
 _value = msgspec.json.Decoder(msgspec.Raw)
 _elements = msgspec.json.Decoder(list[msgspec.Raw])
@@ -57,6 +64,12 @@ def split(name: str, data: bytes) -> Split:
             pass  # JSONL of arrays, or one element is broken
     if first in (b"[", b"{") and _is_json(data):
         return Split("value", [Record(1, data)], is_json=True)
+    if b"\r" in data[:LINE] and b"\n" not in data:
+        data = data.replace(b"\r", b"\n")
+    least = 4 if first == b"[" else SHORT
+    if len(data) > MANY and data[:MANY].count(b"\n") * least > MANY and (count := data.count(b"\n")) > MANY:
+        what = f"it has {count:,} lines of {len(data) / count:.0f} bytes or so: no log is cut that small"
+        return Split("other", [ParseError(what, name)])
     numbered = [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if line and not line.isspace()]
     lines = [line for _, line in numbered]
     if _are_records(lines):
@@ -89,17 +102,17 @@ def _are_records(lines: Sequence[bytes]) -> bool:
         return False
     if _is_whole(lines[0]):
         return True
-    whole = [line for line in lines if _is_whole(line)]
-    if lines[0].startswith(b"["):  # an array that is broken somewhere, unless all but this line says otherwise
-        return 2 * len(whole) > len(lines) - 1 and _is_whole(lines[-1])
     likely = 2 * sum(len(line) > 2 and line.startswith((b"{", b"[")) for line in lines) >= len(lines)
     if lines[0].startswith(b"{"):
         return likely
+    whole = [line for line in lines if _is_whole(line)]
+    if lines[0].startswith(b"["):  # an array that is broken somewhere, unless all but this line says otherwise
+        return 2 * len(whole) > len(lines) - 1 and _is_whole(lines[-1])
     return bool(whole) and (likely or 2 * sum(map(len, whole)) >= sum(map(len, lines)))
 
 
 def _is_whole(line: bytes) -> bool:
-    return line.startswith((b"{", b"[")) and _is_json(line)
+    return line.lstrip().startswith((b"{", b"[")) and _is_json(line)
 
 
 def _of_printed(name: str, found: Printed) -> Split:
@@ -108,8 +121,8 @@ def _of_printed(name: str, found: Printed) -> Split:
     others = found.others
     if not others:
         return Split("lines", records)
-    first = f"{len(others)} lines are no JSON, the first is" if len(others) > 1 else "1 line is no JSON,"
-    return Split("lines", records, [ParseError(f"{first} line {others[0]}: left out", name, others[0])])
+    what = f"the first of {len(others)} lines that are no JSON" if len(others) > 1 else "no JSON"
+    return Split("lines", records, [ParseError(f"line {others[0]}: {what}: left out", name, others[0])])
 
 
 # ---------------------------------------------------------------- server-sent events
@@ -141,7 +154,7 @@ _TOKEN_OF_LINE = re.compile(rb'"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"|(?P<open>"[^\
 _SOMETHING = re.compile(rb"\S")
 _OF_VALUES = re.compile(rb"\s*\[\s*[\[{]")
 
-Border: TypeAlias = Literal["array", "comma", "line", "cut"]
+Border: TypeAlias = Literal["array", "comma", "line", "cut", "deep"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +188,7 @@ def _by_hand(name: str, data: bytes, offset: int, tokens: re.Pattern[bytes]) -> 
 
     for slot in _slots(data, tokens):
         pieces, rest = _pieces(data, slot)
-        if rest is not None and slot.behind != "cut":
+        if rest is not None and slot.behind not in ("cut", "deep"):
             pieces.append(rest)
         for nth, (start, end) in enumerate(pieces):
             if nth:
@@ -183,7 +196,9 @@ def _by_hand(name: str, data: bytes, offset: int, tokens: re.Pattern[bytes]) -> 
             broken = _broken(data[start:end])
             whole = Record(len(records) + 1, data[start:end])
             records.append(refused(f"{broken}; it starts at {place(start)}") if broken else whole)
-        if slot.behind == "cut":
+        if slot.behind == "deep":
+            records.append(refused(f"{TOO_DEEP} at {place(slot.end)}; nothing is read from there on"))
+        elif slot.behind == "cut":
             at = rest[0] if rest else len(data.rstrip())
             records.append(refused(f"the array is cut off at {place(at)}; nothing is read from there on"))
         elif not pieces and slot.behind == "comma" and slot.before != "line":
@@ -222,6 +237,9 @@ def _slots(data: bytes, tokens: re.Pattern[bytes]) -> Iterator[_Slot]:
         kind, at = token[0], token.start()
         if kind in depth:
             openers += kind
+            if len(openers) > MOST_OPEN:
+                yield _Slot(start, at, ends, before, "deep")
+                return
             depth[kind] += 1
             start = at + 1 if len(openers) == 1 else start
         elif kind in (b"]", b"}"):

@@ -65,6 +65,8 @@ class Step(msgspec.Struct, kw_only=True):
     rewards: list[Reward] = []
     """On what this step did."""
     notes: list[tuple[str, str]] = []
+    beside: list[str] = []
+    """What a request around this one, or inside of it, was asked besides; set by `unwrapped`."""
     scope: Step | None = None
     """The agent, else the tool, that it happened in; set by `in_order`."""
     spawner: Step | None = None
@@ -109,8 +111,6 @@ def in_order(steps: list[Step]) -> tuple[list[Step], list[Note]]:
     ordered = list(_preorder(steps, by_id))
     for step in ordered:
         _place(step, by_id)
-    for step in reversed(ordered):
-        _unwrap(step)
     return ordered, notes
 
 
@@ -163,22 +163,3 @@ def _place(step: Step, by_id: dict[str, Step]) -> None:
         step.around = parent if parent.kind == "llm" else parent.around
     if step.agent is None:
         step.agent = parent.agent if parent.kind != "tool" else None
-
-
-def _unwrap(step: Step) -> None:
-    """Of requests that are logged inside each other, as nested instrumentations do, keep the one that says more."""
-    while step.kind == "llm" and (outer := _around(step)) is not None:
-        kept, left = (outer, step) if outer.answered and not step.answered else (step, outer)
-        left.kind = "other"
-        kept.usage = kept.usage or left.usage
-        kept.tools = kept.tools or left.tools
-        kept.rewards = [*kept.rewards, *left.rewards]
-        kept.agent = kept.agent or left.agent
-
-
-def _around(step: Step) -> Step | None:
-    """The request around this one, with no agent and no tool between them."""
-    here = step.around
-    while here is not None and here.kind != "llm":
-        here = here.around
-    return here

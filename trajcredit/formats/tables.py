@@ -1,11 +1,13 @@
 """Rows of a Parquet file -> JSON lines, so that every reader takes a table as it takes a log of the same rows.
 
 A table gives each row the keys of all rows: one that is null stands for a key that the row does not have, and is left
-out, at any depth. Bytes become base64, times ISO 8601.
+out, at any depth. Bytes become base64, times ISO 8601, maps objects; a number that is none (NaN, infinity) stays one,
+so that its row is refused as it is in JSON.
 """
 
 from __future__ import annotations
 
+from math import isfinite, isnan
 from typing import Any
 
 import msgspec
@@ -35,8 +37,8 @@ def lines_of_table(data: bytes, name: str, limit: int) -> bytes:
         # of one value that stands once in the file every row may have a copy
         rows = max(1, min(MOST_ROWS, limit // max(1, *groups, 1)))
         for batch in file.iter_batches(batch_size=rows, use_threads=False):
-            for row in batch.to_pylist():
-                lines += _encoder.encode(_without_nulls(row)) + b"\n"
+            for row in batch.to_pylist(maps_as_pydicts="strict"):
+                lines += _encoder.encode(_plain(row)) + b"\n"
                 _within(len(lines), name, limit)
     except (pyarrow.ArrowException, OSError, ValueError, RecursionError, MemoryError, msgspec.MsgspecError) as error:
         raise ParseError(f"the Parquet file is damaged or cut off: {str(error)[:300]}", name) from error
@@ -48,7 +50,12 @@ def _within(size: int, name: str, limit: int) -> None:
         raise ParseError(f"decodes to more than {limit / 2**30:.3g} GiB: split it first", name)
 
 
-def _without_nulls(value: Any) -> Any:
+def _plain(value: Any) -> Any:
+    """The value as JSON has it."""
     if isinstance(value, dict):
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
-    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
+        return {str(key): _plain(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not isfinite(value):
+        return msgspec.Raw(b"NaN" if isnan(value) else b"Infinity" if value > 0 else b"-Infinity")
+    return value

@@ -5,6 +5,7 @@
 | `paired-by-name` | a result without a usable id answers the open call of that tool |
 | `paired-by-position` | a result without a usable id answers the next open call |
 | `duplicate-call-id` | two calls of one turn share an id: their results are taken in order |
+| `paired-by-rewritten-id` | a result has an id that no call has: it answers the call of its tool that got no other |
 | `result-before-call` | a result was logged before its call: it stands behind it now |
 | `orphan-result` | no call in the log belongs to this result: it stays an observation |
 | `unanswered-call` | the log has no result of this call |
@@ -163,8 +164,9 @@ class Transcript:
     def finish(self) -> None:
         """Settle results that were logged before their calls, and say what stayed open."""
         answers = self._late_calls() if self._early else {}
+        rewritten = self._rewritten(answers) if len(answers) < len(self._early) else {}
         for result in self._early:
-            if result not in answers:
+            if result not in answers and result not in rewritten:
                 self.note("orphan-result", "no call in the log belongs to this result", result)
         for call in self._open:
             self.note("unanswered-call", f"call {self.spans[call].name} has no result in the log", call)
@@ -230,6 +232,32 @@ class Transcript:
                 del self._open[call]
                 self.note("result-before-call", f"logged before its call {call_id!r}: moved behind it", result)
         return answers
+
+    def _rewritten(self, late: dict[int, int]) -> dict[int, int]:
+        """Result -> call where something rewrote ids on the way: what no id ties goes by tool, in order.
+
+        Only where all results of a tool that were left over after a turn have a call of that turn that is left over
+        too: else nobody knows which one it is that has no partner.
+        """
+        turns: dict[tuple[int, str | None], list[int]] = {}
+        for result in self._early:
+            if result not in late and self.spans[result].call_id not in self._by_id:
+                turns.setdefault((self.spans[result].turn, self.spans[result].name), []).append(result)
+        calls: dict[tuple[int, str | None], list[int]] = {}
+        for call in self._open:
+            calls.setdefault((self.spans[call].turn, self.spans[call].name), []).append(call)
+        found: dict[int, int] = {}
+        for place, results in turns.items():
+            left = calls.get(place, [])
+            if place[1] is not None and len(left) == len(results) and left[-1] < results[0]:
+                found.update(zip(results, left, strict=True))
+        for result, call in found.items():
+            span = self.spans[result]
+            self.spans[result] = replace(span, result_of=call)
+            del self._open[call]
+            why = f"no call has the id {span.call_id!r}, and the call of {span.name} no other result"
+            self.note("paired-by-rewritten-id", f"{why}: taken for its own", result)
+        return found
 
     def _open_calls(self, call_id: str) -> list[int]:
         calls = chain.from_iterable((call, *self._twins.get(call, ())) for call in self._by_id.get(call_id, ()))

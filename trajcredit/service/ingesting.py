@@ -20,6 +20,7 @@ from trajcredit.errors import InputError, ParseError, SkippedFile, TrajcreditErr
 from trajcredit.formats import read_bytes
 from trajcredit.formats.reading import read_source
 from trajcredit.formats.sources import Source, expand, load
+from trajcredit.formats.unpacking import CutOff
 from trajcredit.graph import SpanGraph, build_graphs
 from trajcredit.model import Note, Trajectory
 from trajcredit.service.opening import DEFAULT_PROJECT
@@ -151,6 +152,9 @@ def ingest_paths(
             continue
         try:
             data = load(source)
+        except CutOff as error:
+            yield _refused(error)
+            data = error.data
         except ParseError as error:
             yield _refused(error)
             continue

@@ -89,10 +89,13 @@ def gather(found: Iterable[Trajectory | ParseError], project: str | None = None)
     return Reading(tuple(trajectories), tuple(errors))
 
 
-def with_rewards(reading: Reading, path: Path) -> tuple[Reading, list[Note]]:
-    """What was read, with the rewards of a file beside it, and which of them belong to nothing that was read."""
-    trajectories, notes = rewarded(reading.trajectories, read_side_rewards(path), str(path))
-    return Reading(tuple(trajectories), reading.errors), notes
+def with_rewards(reading: Reading, path: Path, paths: Iterable[str] = ()) -> tuple[Reading, list[Note]]:
+    """What was read from these paths, with the rewards of a file beside it, and which of them belong to nothing of it.
+
+    A row of the file that is no reward, or whose name fits several trajectories, is one more of the errors.
+    """
+    trajectories, notes, errors = rewarded(reading.trajectories, read_side_rewards(path), str(path), paths)
+    return Reading(tuple(trajectories), (*reading.errors, *errors)), notes
 
 
 def only(trajectories: Sequence[Trajectory], trajectory_id: str | None) -> Sequence[Trajectory]:
@@ -131,7 +134,8 @@ def attribute(
 ) -> Credit:
     """Credit and advantage of every span: an attributor by name with its parameters, or one already made.
 
-    `critic` names the critic that fills the columns it reads first; else the attributor's own, where it has one.
+    `critic` names the critic that fills the columns it reads first, or the file of a fitted one; else the attributor's
+    own, where it has one.
     """
     if not isinstance(attributor, str):
         if parameters:
