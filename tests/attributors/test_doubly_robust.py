@@ -133,14 +133,16 @@ def test_forecasts_that_hold_are_trusted_and_w_falls_with_the_evidence() -> None
     error = jackknife(x, against, np.arange(24) // 2)
     assert slope > 1
     n0 = 12 * (slope / error) ** 2
-    for size in (8, 256, 10**6):
-        w = size / (size + n0)
-        wanted = batch.advantage_forecast + w * (against - batch.advantage_forecast)  # s = 1, one decision each
+    for size in (8, 24, 256, 10**6):
+        s = min(1, 24 / size)  # 24 trajectories tell the skill
+        share = 1 - s * (1 - size / (size + n0))
+        wanted = s * batch.advantage_forecast + share * (against - s * batch.advantage_forecast)  # one decision each
         np.testing.assert_allclose(DoublyRobust(update_size=size)(batch).credit, wanted, atol=1e-12)
     [(code, message)] = told(batch)
     assert code == "critic-skill"
     assert message == (
-        f"pool 0: out-of-fold slope {slope:.2f} of 24 trajectories, forecasts count 1.00, w {256 / (256 + n0):.2f}"
+        f"pool 0: out-of-fold slope {slope:.2f} of 24 trajectories, forecasts count 0.09, "
+        f"w {1 - 24 / 256 * n0 / (256 + n0):.2f}"
     )
     assert told(batch, 0.5) == []
 
@@ -182,7 +184,7 @@ def test_of_many_pools_the_first_are_told() -> None:
 def test_perfect_forecasts_leave_nothing_to_add_and_equal_outcomes_nothing_to_trust() -> None:
     batch = batch_of(*(t for g in range(6) for t in group_of(1.0, 0.0, group=f"g{g}")))
     perfect = forecast(batch, *([0.5, -0.5] * 6))
-    np.testing.assert_array_equal(DoublyRobust()(perfect).credit, [0.5, -0.5] * 6)
+    np.testing.assert_array_equal(DoublyRobust(update_size=12)(perfect).credit, [0.5, -0.5] * 6)
     equal = batch_of(*(t for g in range(6) for t in group_of(1.0, 1.0, group=f"g{g}")))
     np.testing.assert_array_equal(DoublyRobust()(forecast(equal, *range(12))).credit, [0.0] * 12)
 
@@ -282,9 +284,9 @@ def sums(column: F64, batch: Batch) -> F64:
 def test_with_the_critic_on_a_world_whose_truth_is_known() -> None:
     batch = fill(batch_of(*desk(groups=24)), "compatible")
     flat = Rloo()(batch).credit
-    found = DoublyRobust()(batch)
+    found = DoublyRobust(update_size=96)(batch)
     [note] = [note for note in found.notes if note.code == "critic-skill"]
-    assert "forecasts count 1.00" in note.message
+    assert "of 96 trajectories, forecasts count 1.00" in note.message
     assert (found.credit != flat)[batch.action_mask].all()
     all_of_it = DoublyRobust(w=1)(batch).credit
     count = sums(np.ones(batch.n_spans), batch)
@@ -294,7 +296,8 @@ def test_with_the_critic_on_a_world_whose_truth_is_known() -> None:
     )
     np.testing.assert_allclose(sums(all_of_it, batch), total + count * (against - total), atol=1e-9)
     for span in np.flatnonzero(batch.action_mask)[:40].tolist():
-        assert fsum(t.value for t in DoublyRobust().explain(batch, span)) == pytest.approx(found.credit[span], abs=1e-6)
+        terms = DoublyRobust(update_size=96).explain(batch, span)
+        assert fsum(term.value for term in terms) == pytest.approx(found.credit[span], abs=1e-6)
 
 
 @pytest.mark.parametrize(

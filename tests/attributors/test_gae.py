@@ -32,7 +32,9 @@ def test_a_truncated_run_bootstraps_and_a_terminated_one_does_not() -> None:
 
 
 def test_without_values_it_is_refused_and_says_what_to_do() -> None:
-    with pytest.raises(InputError, match="log `value` on the spans, or ask for values=zero"):
+    with pytest.raises(
+        InputError, match=r"log `value` on the spans, or ask for values=zero .*or name a critic .*critic=compatible"
+    ):
         Gae()(batch_of(run("ua", 1.0, values=[0.5, None])))
 
 

@@ -70,7 +70,7 @@ def test_where_no_kernel_can_be_kept_it_is_said_once_and_the_work_is_done(tmp_pa
         check=True,
         env={**os.environ, "NUMBA_CACHE_DIR": str(nowhere)},
     )
-    assert done.stdout.startswith("broadcast  ")
+    assert done.stdout.startswith("belief  ")
     [warning] = done.stderr.splitlines()
     assert warning.startswith("warning: no folder to keep compiled kernels in: every run compiles them again")
     assert warning.endswith("set NUMBA_CACHE_DIR to a folder that can be written to")

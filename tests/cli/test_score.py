@@ -128,7 +128,9 @@ def test_a_bad_line_is_named_with_its_number_and_the_others_are_scored(tmp_path:
         pytest.param(["nowhere.json"], "error: nothing readable in nowhere.json", id="no such file"),
         pytest.param([__file__], "error: nothing readable", id="a file that is no log"),
         pytest.param(
-            [SCORES, "-a", "gpro"], "error: no attributor named 'gpro'; known: broadcast, dag", id="no such attributor"
+            [SCORES, "-a", "gpro"],
+            "error: no attributor named 'gpro'; known: belief, broadcast, clues, dag",
+            id="no such attributor",
         ),
         pytest.param([SCORES, "-a", "dag:gama=1"], "no parameter 'gama'; it has: base, gamma", id="no such parameter"),
         pytest.param(

@@ -81,7 +81,7 @@ def test_a_result_that_comes_before_any_call_is_no_request() -> None:
     assert "origin|pick|seat|R:user" in pick
     writer = _Writer(NO_WORDS)
     writer.write(one)
-    assert writer.situation == [("^", ("user",))], "the stray text was heard, the request was known from the start"
+    assert writer.situation == [("^", "1", "user")], "the stray text was heard, the request was known from the start"
 
 
 def test_what_there_is_to_say_of_a_call() -> None:

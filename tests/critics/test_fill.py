@@ -11,12 +11,28 @@ import numpy as np
 import pytest
 
 from tests.build import batch_of, run
-from tests.critics.worlds import ask, call, desk, got, order, picked, rewarded, say, told
+from tests.critics.worlds import (
+    ask,
+    assert_same,
+    by_trajectory,
+    call,
+    desk,
+    got,
+    order,
+    picked,
+    renamed,
+    renumbered,
+    rewarded,
+    say,
+    told,
+    with_tools,
+)
 from trajcredit.arrays import F64
 from trajcredit.attributors import Grpo
-from trajcredit.batching import Batch
-from trajcredit.critics import COLUMNS, KINDS, fill
-from trajcredit.critics.compatible import PoolFit, _before, _enough, _means, _repeats, _teaching, fit_pool
+from trajcredit.critics import COLUMNS, KINDS, compatible, fill, ridge
+from trajcredit.critics.compatible import _before, _enough, _means
+from trajcredit.critics.pool_fit import PoolFit
+from trajcredit.critics.taught import repeats, teaching
 from trajcredit.errors import InputError, UnknownNameError
 from trajcredit.model import Trajectory
 
@@ -28,20 +44,9 @@ def forecasts(runs: Runs) -> dict[str, F64]:
     return by_trajectory(fill(batch_of(*runs), "compatible"))
 
 
-def by_trajectory(batch: Batch, column: str = "advantage_forecast") -> dict[str, F64]:
-    ends = batch.span_offsets
-    return {name: getattr(batch, column)[ends[t] : ends[t + 1]] for t, name in enumerate(batch.trajectory_ids)}
-
-
 @cache
 def plain() -> dict[str, F64]:
     return forecasts(desk())
-
-
-def assert_same(found: dict[str, F64], wanted: dict[str, F64], atol: float = 0.0) -> None:
-    assert found.keys() == wanted.keys()
-    for name, numbers in wanted.items():
-        np.testing.assert_allclose(found[name], numbers, rtol=0, atol=atol, err_msg=name)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -103,14 +108,7 @@ def test_order_changes_nothing_where_a_sample_of_the_groups_tells_the_components
 
 def test_other_names_of_tools_change_nothing() -> None:
     names = {"look": "zz", "note": "qq", "pick": "aa", "book": "mm"}
-
-    def renamed(trajectory: Trajectory) -> Trajectory:
-        replaced = msgspec.structs.replace
-        spans = [replaced(s, name=None if s.name is None else names[s.name]) for s in trajectory.spans]
-        tools = [replaced(tool, name=names[tool.name]) for tool in trajectory.tools]
-        return replaced(trajectory, spans=spans, tools=tools)
-
-    assert_same(forecasts([renamed(one) for one in desk()]), plain(), atol=1e-6)
+    assert_same(forecasts(renamed(desk(), names)), plain(), atol=1e-6)
 
 
 def test_a_constant_added_to_the_rewards_of_a_group_changes_nothing() -> None:
@@ -126,15 +124,21 @@ def test_rewards_of_another_unit_give_forecasts_of_that_unit_by_both_links(scale
 
 
 @pytest.mark.parametrize("reward", [0.0, 1.0, -7.5, 0.1])
-def test_no_forecast_of_a_group_ever_depends_on_its_rewards(reward: float) -> None:
-    others = [
-        rewarded(one, reward * (k + 1) if one.group == "task-3" else one.rewards[0].value)
-        for k, one in enumerate(desk())
-    ]
-    found = forecasts(others)
-    mine = [one.id for one in others if one.group == "task-3"]
-    assert_same({name: found[name] for name in mine}, {name: plain()[name] for name in mine})
-    assert any((found[name] != column).any() for name, column in plain().items() if name not in mine)
+def test_no_forecast_of_a_run_ever_depends_on_its_own_reward(reward: float) -> None:
+    for mine in ("run-3-0", "run-7-1"):
+        found = forecasts([rewarded(one, reward) if one.id == mine else one for one in desk()])
+        assert_same({mine: found[mine]}, {mine: plain()[mine]})
+        assert any((found[name] != column).any() for name, column in plain().items() if name != mine)
+
+
+@pytest.mark.parametrize("reward", [0.0, 1.0, -7.5, 0.1])
+def test_no_model_that_scores_a_group_has_seen_its_rewards(reward: float) -> None:
+    """Siblings are heard, two at least: where only one has a reward, none of the group's rewards shows in it."""
+    unheard = [msgspec.structs.replace(one, rewards=[]) if one.group == "task-3" else one for one in desk()]
+    wanted = forecasts(unheard)
+    two = [one.id for one in unheard if one.group == "task-3"][:2]
+    found = forecasts([rewarded(one, reward * (k + 1)) if one.id in two else one for k, one in enumerate(unheard)])
+    assert_same({name: found[name] for name in two}, {name: wanted[name] for name in two})
 
 
 def test_the_value_before_a_choice_leaves_out_the_outcome_it_leads_to() -> None:
@@ -167,24 +171,6 @@ def test_unscored_runs_are_forecast_and_teach_nothing() -> None:
     culprits = np.array(picked(batch))
     wrong = np.array([one.rewards[0].value == 0 for one in desk(seed=1)])
     assert (batch.advantage_forecast[culprits[late]][wrong] < 0).all()
-
-
-def renumbered(runs: Runs, prefix: str) -> list[Trajectory]:
-    """The same runs under other names, of other groups."""
-    return [msgspec.structs.replace(one, id=f"{prefix}-{one.id}", group=f"{prefix}-{one.group}") for one in runs]
-
-
-def with_tools(runs: Runs, prefix: str) -> list[Trajectory]:
-    """The same runs with tools that share no name with the others'."""
-    replaced = msgspec.structs.replace
-    return [
-        replaced(
-            one,
-            spans=[replaced(s, name=None if s.name is None else f"{prefix}_{s.name}") for s in one.spans],
-            tools=[replaced(tool, name=f"{prefix}_{tool.name}") for tool in one.tools],
-        )
-        for one in runs
-    ]
 
 
 def test_too_few_groups_give_forecasts_of_zero_and_say_so() -> None:
@@ -309,7 +295,7 @@ def test_batches_with_nothing_to_learn_from(runs: Runs) -> None:
 
 
 def test_an_unknown_critic_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownNameError, match="no critic named 'x'; known: compatible"):
+    with pytest.raises(UnknownNameError, match="no critic named 'x'; known: compatible, ridge"):
         fill(batch_of(run("ua", 1.0)), "x")
 
 
@@ -320,9 +306,9 @@ def test_a_batch_without_texts_is_refused_with_the_reason() -> None:
 
 def test_the_parts_of_a_fit_by_hand() -> None:
     group = np.array([0, 1, 0, 1, 2])
-    assert _teaching(np.array([1.0, np.nan, 0.0, 1.0, 1.0]), group).tolist() == [True, False, True, False, False]
+    assert teaching(np.array([1.0, np.nan, 0.0, 1.0, 1.0]), group).tolist() == [True, False, True, False, False]
     choice = np.array([[1, 0], [0.5, 0], [1, 0], [0, 1]], dtype=np.float32)
-    assert _repeats(choice, np.array([0, 0, 0, 1]), 3).tolist() == [3, 1]
+    assert repeats(choice, np.array([0, 0, 0, 1]), 3).tolist() == [3, 1]
     np.testing.assert_allclose(_means(np.array([[1.0], [2], [3], [4], [5]]), group)[:, 0], [2, 3, 2, 3, 5])
     np.testing.assert_allclose(_before(np.array([1.0, 2, 4, 8, 16]), np.array([3, 3, 3, 5, 5])), [0, 1, 3, 0, 8])
 
@@ -349,5 +335,6 @@ def test_groups_enough_for_the_components(
 
 
 def test_a_pool_without_choices_has_none() -> None:
-    fitted = fit_pool([], np.zeros(0, dtype=np.int64), [], np.zeros(0))
-    assert (fitted.advantage.tolist(), fitted.columns) == ([], 0)
+    for kind in (compatible, ridge):
+        fitted = kind.fit_pool([], np.zeros(0, dtype=np.int64), [], np.zeros(0))
+        assert (fitted.advantage.tolist(), fitted.columns) == ([], 0)

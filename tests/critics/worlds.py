@@ -12,8 +12,10 @@ from random import Random
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from tests.build import batch_of
+from trajcredit.arrays import F64
 from trajcredit.batching import Batch, decisions
 from trajcredit.critics.story import Story, story_of
 from trajcredit.critics.words import Vocabulary
@@ -23,16 +25,21 @@ __all__ = [
     "NO_WORDS",
     "Step",
     "ask",
+    "assert_same",
+    "by_trajectory",
     "call",
     "desk",
     "got",
     "order",
     "picked",
+    "renamed",
+    "renumbered",
     "rewarded",
     "say",
     "story",
     "think",
     "told",
+    "with_tools",
 ]
 
 TOOLS = ("look", "note", "pick", "book")
@@ -176,3 +183,37 @@ def picked(batch: Batch, tool: str = "pick") -> list[int]:
 def rewarded(run: Trajectory, outcome: float | None) -> Trajectory:
     """The same run with another outcome."""
     return msgspec.structs.replace(run, rewards=[] if outcome is None else [Reward(outcome)])
+
+
+def by_trajectory(batch: Batch, column: str = "advantage_forecast") -> dict[str, F64]:
+    ends = batch.span_offsets
+    return {name: getattr(batch, column)[ends[t] : ends[t + 1]] for t, name in enumerate(batch.trajectory_ids)}
+
+
+def assert_same(found: dict[str, F64], wanted: dict[str, F64], atol: float = 0.0) -> None:
+    assert found.keys() == wanted.keys()
+    for name, numbers in wanted.items():
+        np.testing.assert_allclose(found[name], numbers, rtol=0, atol=atol, err_msg=name)
+
+
+def renumbered(runs: Sequence[Trajectory], prefix: str) -> list[Trajectory]:
+    """The same runs under other names, of other groups."""
+    return [msgspec.structs.replace(one, id=f"{prefix}-{one.id}", group=f"{prefix}-{one.group}") for one in runs]
+
+
+def renamed(runs: Sequence[Trajectory], names: Mapping[str, str]) -> list[Trajectory]:
+    """The same runs with other names of tools; those not named stay."""
+    replaced = msgspec.structs.replace
+    return [
+        replaced(
+            one,
+            spans=[replaced(s, name=None if s.name is None else names.get(s.name, s.name)) for s in one.spans],
+            tools=[replaced(tool, name=names.get(tool.name, tool.name)) for tool in one.tools],
+        )
+        for one in runs
+    ]
+
+
+def with_tools(runs: Sequence[Trajectory], prefix: str) -> list[Trajectory]:
+    """The same runs with tools that share no name with the others'."""
+    return renamed(runs, {name: f"{prefix}_{name}" for name in TOOLS})

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -15,7 +16,7 @@ from tests.build import batch_of, group_of, run
 from trajcredit.batching import Batch
 from trajcredit.critics import fill
 from trajcredit.critics.filling import LEAST_GROUPS
-from trajcredit.model import Note, Reward, Trajectory
+from trajcredit.model import Note, Reward, Span, Trajectory
 from trajcredit.service import attributing, plugins
 from trajcredit.service.advising import READ, Advice, advise
 from trajcredit.service.advising_facts import facts_of
@@ -121,6 +122,32 @@ def test_counts_of_a_small_data_set() -> None:
     assert (facts.dense, facts.choices, facts.compared, facts.fitted) == (1, 2, 4, 0)
     assert (facts.actions, facts.off_path) == (9, 2), "calls without a use; the first words of b0 carry reward"
     assert facts.preferences == facts.judged == facts.informed == facts.effects == 0
+
+
+def test_a_run_that_is_there_twice_is_found() -> None:
+    first, other = run("ucra", 1.0, name="a"), run("ucraa", 0.0, name="b")
+    found = advise(batch_of(first, other, run("ucra", 1.0, name="c"), run("ucra", 0.0, name="d", group="h")))
+    [siblings] = [question for question in found.questions if question.question.startswith("Are there at least two")]
+    assert siblings.numbers["repeated"] == 2
+    assert siblings.found.endswith("2 trajectories equal others span by span: a run that was logged twice counts twice")
+    once = advise(batch_of(first, other))
+    assert "span by span" not in " ".join(question.found for question in once.questions)
+    timed = [msgspec.structs.replace(first, id=f"t{n}", spans=_at(first, f"2026-01-0{n}")) for n in (1, 2)]
+    assert facts_of(batch_of(*timed)).repeated == 0, "two runs that came out alike, at two times"
+
+
+def test_a_known_answer_leads_to_clues() -> None:
+    runs = [msgspec.structs.replace(one, answer="Paris", id=f"r{n}") for n, one in enumerate(PAIRS)]
+    last = advise(batch_of(*runs)).questions[-1]
+    assert last.found.endswith(
+        "4 trajectories with the answer itself: `clues` tells which calls brought it in, to read"
+    )
+    assert last.numbers == {"informed": 0, "answered": 4}
+    assert "clues" not in advise(batch_of(*PAIRS)).questions[-1].found
+
+
+def _at(run_: Trajectory, time: str) -> list[Span]:
+    return [msgspec.structs.replace(span, started_at=time) for span in run_.spans]
 
 
 def test_calls_that_siblings_made_too_are_counted() -> None:

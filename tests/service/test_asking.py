@@ -64,5 +64,5 @@ def test_what_does_not_fit_is_named(name: str, given: dict[str, Any], complaint:
 
 
 def test_an_unknown_attributor_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownNameError, match="no attributor named 'gpro'; known: broadcast, dag"):
+    with pytest.raises(UnknownNameError, match="no attributor named 'gpro'; known: belief, broadcast, clues, dag"):
         configured("gpro", {})

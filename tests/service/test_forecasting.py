@@ -149,7 +149,7 @@ def test_the_fingerprint_is_that_of_what_the_forecasts_follow_from(store: Store)
 
 def test_the_fingerprint_changes_with_the_code_of_critics(fitted: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     before = find(fitted, PROJECT, ROBUST).critic_fingerprint
-    monkeypatch.setattr(forecasting, "_code", lambda: "another")
+    monkeypatch.setattr("trajcredit.critics.code_hash", lambda: "another")
     assert scored(fitted, ROBUST).critic_fingerprint != before
 
 

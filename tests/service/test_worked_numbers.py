@@ -78,6 +78,30 @@ def test_dag_gives_the_weather_call_exactly_zero_and_the_others_the_credit_of_th
     assert rows[1][2] == 0.0
 
 
+@pytest.mark.parametrize("trajectory", ["flight-1", "flight-3"])
+def test_shapley_puts_the_largest_blame_on_the_search_call(trajectory: str) -> None:
+    rows = scored("wrong_flight.jsonl", "shapley")[trajectory]
+    ranked = sorted((credit, name) for name, credit, _ in rows)
+    assert ranked[0][1] == "search_flights"
+    assert ranked[0][0] < ranked[1][0]
+
+
+def test_options_credit_the_way_to_the_hold_and_clear_the_weather_call() -> None:
+    rows = {name: credit for name, credit, _ in scored("wrong_flight.jsonl", "options")["flight-1"]}
+    assert rows["get_weather"] == rows["pay"] == 0
+    assert rows["search_flights"] + rows["select_itinerary"] == pytest.approx(-2 / 3)
+
+
+@pytest.mark.parametrize("attributor", ["doubly_robust", "mixture"])
+def test_of_one_group_nothing_can_be_learnt_so_credit_is_flat_and_that_is_said(attributor: str) -> None:
+    batch = tc.batch(tc.read(bundled("wrong_flight.jsonl")))
+    found, flat = tc.attribute(batch, attributor), tc.attribute(batch, "rloo")
+    np.testing.assert_array_equal(found.credit, flat.credit)
+    [note] = [note for note in found.notes if note.code == "critic-too-small"]
+    assert "fewer than 8 groups" in note.message
+    assert "their forecast is 0" in note.message
+
+
 def test_dag_finds_nothing_to_clear_where_every_call_was_used() -> None:
     rows = scored("wrong_flight.jsonl", "dag")
     assert [credit for _, credit, _ in rows["flight-3"]] == [-0.5] * 4

@@ -45,7 +45,9 @@ class DoublyRobust:
 
     Skill. s in [0, 1] is the slope of R - b on sum_j c_j over the pool, out of fold; 0 where its 95 % interval by
     groups covers 0, where fewer than four groups tell it, or where there is no critic. Under w = auto forecasts count
-    s c and w' = 1 - s (1 - w): s = 0 is exactly `rloo`. A number for w is used as given (s = 1, w' = w), with a warning
+    s c and w' = 1 - s (1 - w): s = 0 is exactly `rloo`. What a critic gets wrong is the same throughout an update and
+    does not average out as noise does: where an update is larger than the pool's M scored trajectories, the evidence
+    does not reach so far, and s is multiplied by M / N. A number for w is used as given (s = 1, w' = w), with a warning
     where the skill is low. In a group of one there is no b: the second term is left out.
 
     Reading. `part` shares that part of what is left, R - b - s sum_j c_j, over the choices instead of giving each the
@@ -138,13 +140,18 @@ class DoublyRobust:
             given = np.full(batch.n_trajectories, float(self.w))
             return given, skill if self.part else np.ones(batch.n_trajectories)
         w = np.array([self._weight(parts.skills[p]) for p in batch.pool.tolist()])
-        return 1 - skill * (1 - w), skill
+        counted = np.array([self._counted(parts.skills[p]) for p in batch.pool.tolist()], dtype=np.float64)
+        return 1 - counted * (1 - w), counted
 
     def _weight(self, skill: Skill) -> float:
         """w of a pool; 1 where its forecasts are not trusted."""
         if not skill.trusted:
             return 1.0
         return self.update_size / (self.update_size + PER_EVIDENCE * skill.evidence)
+
+    def _counted(self, skill: Skill) -> float:
+        """s under `w=auto`: no further than the evidence reaches."""
+        return skill.trusted * min(1.0, skill.trajectories / self.update_size)
 
     def _notes(self, parts: _Parts) -> list[Note]:
         """One note for all pools: what is said once a kind would name the first alone."""
@@ -154,8 +161,9 @@ class DoublyRobust:
         return _pools_note("critic-unskilled", weak, f": at w={self.w:g} credit rests on forecasts that fail there")
 
     def _told(self, pool: int, skill: Skill) -> str:
-        w = 1 - skill.trusted * (1 - self._weight(skill))
-        return f"{_slope(pool, skill)}, forecasts count {skill.trusted:.2f}, w {w:.2f}"
+        counted = self._counted(skill)
+        w = 1 - counted * (1 - self._weight(skill))
+        return f"{_slope(pool, skill)}, forecasts count {counted:.2f}, w {w:.2f}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

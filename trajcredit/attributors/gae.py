@@ -100,7 +100,8 @@ class Gae:
         if batch.action_mask.any() and np.isnan(batch.values[batch.action_mask]).all():
             raise InputError(
                 "gae needs a critic's values and no action span has one: log `value` on the spans, or ask for "
-                "values=zero (V = 0 everywhere: with lam=1 that is reward-to-go)"
+                "values=zero (V = 0 everywhere: with lam=1 that is reward-to-go), or name a critic that fills them "
+                "(critic=compatible)"
             )
         missing = kernels.count_missing(batch.values, self._steps(batch), batch.span_offsets)
         return batch.values, np.where(missing > 0, np.nan, batch.bootstrap), missing

@@ -25,6 +25,7 @@ COMMANDS = {
     "show": "The transcripts as they were read.",
     "eval": "Attributors graded on labels: known culprits, true advantages.",
     "advise": "Which attributor suits a data set, and why.",
+    "critic": "A critic fitted to logs and kept in a file, for logs to come.",
     "ingest": "Keep logs in the database.",
     "run": "Score what is kept, and keep the credit.",
     "export": "The credit rows of a run.",

@@ -2,33 +2,95 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from trajcredit.arrays import I64
+from trajcredit.arrays import F64, I64
 from trajcredit.critics.columns import F32
 from trajcredit.critics.describe import Description
+from trajcredit.critics.shares import HABIT, Shares, cell_sums, rows_times
 
-__all__ = ["centred", "group_sums"]
+__all__ = ["Centring", "Distinct", "distinct", "group_sums"]
 
 PENALTY = 300.0
 """Ridge penalty of the prediction from the state: so many decisions weigh as much as what is thought beforehand."""
-SITUATION, HABIT = 5.0, 3.0
-"""Decisions that pull the mean of a cell to zero: of equal situations, of one task's choices after the same call."""
+SITUATION = 5.0
+"""Decisions that pull the mean of a situation to zero."""
 
 
-def centred(description: Description, group: I64, fold: I64) -> F32:
-    """f32[D, C]: choice features minus what was to be expected there, so that a forced choice is zero.
+@dataclass(frozen=True, slots=True, eq=False)
+class Distinct:
+    """The columns of a matrix that differ: f32[D, U], which of them each column is, i64[C], and how many each is.
+
+    Many features of one pool are equal in every decision. Ridge treats k equal columns as one that is sqrt(k) as large,
+    so nothing is lost by solving for one.
+    """
+
+    matrix: F32
+    which: I64
+    times: I64
+
+
+def distinct(matrix: F32) -> Distinct:
+    """In order of first appearance."""
+    known: dict[bytes, int] = {}
+    across = np.ascontiguousarray(matrix.T)
+    which = np.array([known.setdefault(column.tobytes(), len(known)) for column in across], dtype=np.int64)
+    first = np.zeros(len(known), dtype=np.int64)
+    first[which[::-1]] = np.arange(len(which))[::-1]
+    return Distinct(np.ascontiguousarray(across[first].T), which, np.bincount(which, minlength=len(known)))
+
+
+class Centring:
+    """Choice features of a pool minus what was to be expected there, so that a forced choice is zero.
 
     Taken off in turn: their ridge prediction from the state, fitted on the other folds; the mean of what is left over
     equal situations, shrunk by n / (n + 5); and over the task's own points after the same last call, n / (n + 3).
 
+    left     f32[D, U]  what remains of the distinct choice features
+    columns, state      the distinct features of choices and of states; mean f32[S] of the latter
+
     group, fold  i64[D]  task and fold of each decision; all decisions of a task are in one fold
     """
-    left = description.choice - _expected(description.state, description.choice, fold)
-    left -= _cell_means(left, description.situation, SITUATION)
-    habits = group * (int(description.last_call.max(initial=0)) + 1) + description.last_call
-    left -= _cell_means(left, np.unique(habits, return_inverse=True)[1], HABIT)
-    return left
+
+    def __init__(self, told: Description, group: I64, fold: I64) -> None:
+        self.columns, self.state = distinct(told.choice), distinct(told.state)
+        self._situation, self._n_situations = told.situation, len(told.situations)
+        self.mean, self._usual = _mean(self.state.matrix), _mean(self.columns.matrix)
+        self._root = np.sqrt(self.state.times)
+        seen = (self.state.matrix - self.mean) * self._root.astype(np.float32)
+        done = self.columns.matrix - self._usual
+        self._weights, self._surprise = _predicted(seen, done, fold)
+        count = np.bincount(self._situation, minlength=self._n_situations)
+        self._pull = (count + SITUATION)[:, None]
+        means = group_sums(self._surprise, self._situation, self._n_situations) / self._pull.astype(np.float32)
+        self.left: F32 = np.asarray(self._surprise - means[self._situation], dtype=np.float32)
+        self.left -= _cell_means(self.left, cells_of(group, told.last_call), HABIT)
+
+    def shares(self, effects: F64, portion: F64, fold: int) -> Shares:
+        """What a decision's centred features add up to under these effects, as a rule for decisions told by the pool's
+        own columns; the state is predicted from as for the decisions of this fold, by what the others show; -1: by all.
+
+        effects  f64[U, L]  of each distinct feature
+        portion  f64[C]     how much of it is of each column that is that feature; of these they add up to 1
+        """
+        state = (self._weights[fold] @ effects) / self._root[:, None]
+        choice, of_state = self.columns.which, self.state.which
+        surprise = rows_times(self._surprise, effects)
+        return Shares(
+            usual=self._usual[choice].astype(np.float64),
+            choice=effects[choice] * portion[:, None],
+            mean=self.mean[of_state].astype(np.float64),
+            state=state[of_state],
+            cells=cell_sums(surprise, self._situation, self._n_situations) / self._pull,
+        )
+
+
+def cells_of(group: I64, last_call: I64) -> I64:
+    """Numbers of the points of one task after the same last call."""
+    both = group * (int(last_call.max(initial=0)) + 1) + last_call
+    return np.asarray(np.unique(both, return_inverse=True)[1], dtype=np.int64)
 
 
 def group_sums(matrix: F32, group: I64, n: int) -> F32:
@@ -42,24 +104,34 @@ def group_sums(matrix: F32, group: I64, n: int) -> F32:
     return out
 
 
+def _mean(matrix: F32) -> F32:
+    mean: F32 = np.zeros(matrix.shape[1], dtype=np.float32)
+    if len(matrix):
+        mean[:] = matrix.mean(axis=0, dtype=np.float64)
+    return mean
+
+
 def _cell_means(matrix: F32, cell: I64, pull: float) -> F32:
     count = np.bincount(cell)
     means = group_sums(matrix, cell, len(count)) / (count + pull)[:, None].astype(np.float32)
     return np.asarray(means[cell], dtype=np.float32)
 
 
-def _expected(state: F32, choice: F32, fold: I64) -> F32:
-    """Cross-fitted ridge prediction of the choices from the state, f32[D, C]."""
-    seen = state - state.mean(axis=0, dtype=np.float64).astype(np.float32)
-    usual = choice.mean(axis=0, dtype=np.float64).astype(np.float32)
-    done = choice - usual
+def _predicted(seen: F32, done: F32, fold: I64) -> tuple[dict[int, F64], F32]:
+    """Ridge of the choices on the state: coefficients f64[S, U] without each fold (-1: of all), and what each
+    decision's prediction without its own fold leaves, f32[D, U]."""
     square, cross = seen.T @ seen, seen.T @ done
-    out = np.empty_like(choice)
-    for f in np.unique(fold):
+    weights = {-1: _solved(square, cross)}
+    left = np.empty_like(done)
+    for f in np.unique(fold).tolist():
         mine = fold == f
         inside = seen[mine]
-        system = np.asarray(square - inside.T @ inside, dtype=np.float64)
-        system[np.diag_indices_from(system)] += PENALTY
-        weights = np.linalg.solve(system, (cross - inside.T @ done[mine]).astype(np.float64))
-        out[mine] = inside @ weights.astype(np.float32) + usual
-    return out
+        weights[f] = _solved(square - inside.T @ inside, cross - inside.T @ done[mine])
+        left[mine] = done[mine] - inside @ weights[f].astype(np.float32)
+    return weights, left
+
+
+def _solved(square: F32, cross: F32) -> F64:
+    system = square.astype(np.float64)
+    system[np.diag_indices_from(system)] += PENALTY
+    return np.asarray(np.linalg.solve(system, cross.astype(np.float64)), dtype=np.float64)

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
 
-from trajcredit.arrays import I64
+from trajcredit.arrays import BOOL, F64, I64
 
-__all__ = ["F32", "Columns", "Intervals", "numbered"]
+__all__ = ["F32", "Columns", "Intervals", "Table", "numbered"]
 
 F32 = npt.NDArray[np.float32]
 LEAST = 3
 """Groups that must have a feature: with fewer nothing can be learnt that holds elsewhere."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Features as an array.
+
+    matrix  f32[D, C]  one row a decision; names, one a column
+    noted   f64[D]     features noted of the decision; of the state, those that begin there
+    new     f64[D]     of these, the ones that none of the columns stands for, or that no three other groups have
+    """
+
+    matrix: F32
+    names: list[str]
+    noted: F64
+    new: F64
 
 
 @dataclass(slots=True)
@@ -25,24 +42,34 @@ class Columns:
     columns: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
 
-    def add(self, row: int, name: str, value: float = 1.0) -> None:
-        """Give a decision a feature; of two values the larger stays."""
-        self.rows.append(row)
-        self.columns.append(self.names.setdefault(name, len(self.names)))
-        self.values.append(value)
+    def add(self, row: int, features: Mapping[str, float]) -> None:
+        """Give a decision features; of two values of one the larger stays."""
+        names, number = self.names, self.names.setdefault
+        self.rows += repeat(row, len(features))
+        self.columns += [number(name, len(names)) for name in features]
+        self.values += features.values()
 
-    def dense(self, group: I64, n_rows: int, most: int) -> tuple[F32, list[str]]:
-        """f32[D, C] and the names of its columns: of features that three groups have, the `most` that most groups have.
+    def dense(self, group: I64, n_rows: int, most: int) -> Table:
+        """A column for every feature that three groups have; of too many, the `most` that most groups have.
 
         group  i64[D]  the task of each decision
         """
         rows, columns = np.array(self.rows, dtype=np.int64), np.array(self.columns, dtype=np.int64)
-        kept, place = _kept(columns, group[rows], len(self.names), most)
+        kept, rare = _kept(columns, group[rows], len(self.names), most)
+        names = list(self.names)
+        return self._written([names[c] for c in kept.tolist()], rows, columns, n_rows, rare)
+
+    def placed(self, names: Sequence[str], n_rows: int) -> Table:
+        """The columns of these names, in their order."""
+        rows, columns = np.array(self.rows, dtype=np.int64), np.array(self.columns, dtype=np.int64)
+        return self._written(list(names), rows, columns, n_rows, np.zeros(len(self.names), dtype=bool))
+
+    def _written(self, kept: list[str], rows: I64, columns: I64, n_rows: int, rare: BOOL) -> Table:
+        place = _places(self.names, kept)
         matrix = np.zeros((n_rows, len(kept)), dtype=np.float32)
         inside = place[columns] >= 0
         np.maximum.at(matrix, (rows[inside], place[columns[inside]]), np.array(self.values, dtype=np.float32)[inside])
-        names = list(self.names)
-        return matrix, [names[c] for c in kept.tolist()]
+        return Table(matrix, kept, *_counted(rows, (rare | (place < 0))[columns], n_rows))
 
 
 @dataclass(slots=True)
@@ -67,18 +94,40 @@ class Intervals:
             self.ends.append(at)
             self.columns.append(self.names.setdefault(name, len(self.names)))
 
+    def during(self, features: Sequence[str], start: int, end: int) -> None:
+        """True from decision `start` to before `end`, and neither begun nor ended elsewhere."""
+        names, number = self.names, self.names.setdefault
+        self.columns += [number(name, len(names)) for name in features]
+        self.starts += repeat(start, len(features))
+        self.ends += repeat(end, len(features))
+
     def close(self, at: int) -> None:
         """End all that is true: a trajectory is over."""
-        for name in list(self._open):
-            self.end(name, at)
+        names, number = self.names, self.names.setdefault
+        begun = [(name, start) for name, start in self._open.items() if start < at]
+        self.columns += [number(name, len(names)) for name, _ in begun]
+        self.starts += [start for _, start in begun]
+        self.ends += repeat(at, len(begun))
+        self._open.clear()
 
-    def dense(self, group: I64, n_rows: int, most: int) -> F32:
-        """f32[D, C]: 1 where a feature was true; columns as in `Columns.dense`.
+    def dense(self, group: I64, n_rows: int, most: int) -> Table:
+        """1 where a feature was true; columns as in `Columns.dense`.
 
         No interval goes beyond its trajectory; only those of columns that are kept are written out.
         """
         starts, columns = np.array(self.starts, dtype=np.int64), np.array(self.columns, dtype=np.int64)
-        kept, place = _kept(columns, group[starts], len(self.names), most)
+        kept, rare = _kept(columns, group[starts], len(self.names), most)
+        names = list(self.names)
+        return self._written([names[c] for c in kept.tolist()], starts, columns, n_rows, rare)
+
+    def placed(self, names: Sequence[str], n_rows: int) -> Table:
+        """The columns of these names, in their order."""
+        starts, columns = np.array(self.starts, dtype=np.int64), np.array(self.columns, dtype=np.int64)
+        return self._written(list(names), starts, columns, n_rows, np.zeros(len(self.names), dtype=bool))
+
+    def _written(self, kept: list[str], starts: I64, columns: I64, n_rows: int, rare: BOOL) -> Table:
+        place = _places(self.names, kept)
+        counted = _counted(starts, (rare | (place < 0))[columns], n_rows)
         inside = place[columns] >= 0
         starts, columns = starts[inside], place[columns[inside]]
         lengths = np.array(self.ends, dtype=np.int64)[inside] - starts
@@ -86,11 +135,11 @@ class Intervals:
         rows = np.arange(int(lengths.sum())) + np.repeat(starts - before, lengths)
         matrix = np.zeros((n_rows, len(kept)), dtype=np.float32)
         matrix[rows, np.repeat(columns, lengths)] = 1.0
-        return matrix
+        return Table(matrix, kept, *counted)
 
 
-def _kept(columns: I64, group: I64, n: int, most: int) -> tuple[I64, I64]:
-    """Columns to keep, and the new place of each of the n columns (-1 left out).
+def _kept(columns: I64, group: I64, n: int, most: int) -> tuple[I64, BOOL]:
+    """Columns to keep of n, and whether each is so rare that it would not be one without any one group that has it.
 
     columns, group  i64[F]  of every feature that was noted, its column and its task
 
@@ -105,9 +154,21 @@ def _kept(columns: I64, group: I64, n: int, most: int) -> tuple[I64, I64]:
         kept = _beyond(groups, most)
         if 2 * len(kept) < most:
             kept = _beyond(groups * (len(columns) + 1) + np.bincount(columns, minlength=n), most)
-    place = np.full(n, -1, dtype=np.int64)
-    place[kept] = np.arange(len(kept))
-    return kept, place
+    return kept, groups <= LEAST
+
+
+def _places(names: dict[str, int], kept: Sequence[str]) -> I64:
+    """The new place of each column; -1 left out."""
+    place = np.full(len(names), -1, dtype=np.int64)
+    for new, name in enumerate(kept):
+        old = names.get(name)
+        if old is not None:
+            place[old] = new
+    return place
+
+
+def _counted(rows: I64, new: BOOL, n_rows: int) -> tuple[F64, F64]:
+    return np.bincount(rows, minlength=n_rows).astype(np.float64), np.bincount(rows, new, n_rows).astype(np.float64)
 
 
 def _beyond(size: I64, most: int) -> I64:
@@ -115,7 +176,7 @@ def _beyond(size: I64, most: int) -> I64:
     return np.flatnonzero(size > np.sort(size)[-most - 1])
 
 
-def numbered(values: list[object]) -> I64:
+def numbered(values: Sequence[object]) -> I64:
     """Equal values get equal numbers, counted from 0 in order of appearance."""
     known: dict[object, int] = {}
     return np.array([known.setdefault(value, len(known)) for value in values], dtype=np.int64)

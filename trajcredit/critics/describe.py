@@ -9,26 +9,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import islice
 from math import log1p
 
 import numpy as np
 
-from trajcredit.arrays import I64
+from trajcredit.arrays import F64, I64, U64
 from trajcredit.critics.acts import Point, describe_call, describe_message
-from trajcredit.critics.columns import F32, Columns, Intervals, numbered
+from trajcredit.critics.columns import F32, Columns, Intervals, Table, numbered
 from trajcredit.critics.facts import facts_of, offers
 from trajcredit.critics.knowledge import Knowledge
+from trajcredit.critics.siblings import Uses, uses_of
 from trajcredit.critics.story import Choice, Event, Story
 from trajcredit.critics.text import parsed, size, tokens
 from trajcredit.critics.words import Vocabulary
 
-__all__ = ["Description", "describe"]
+__all__ = ["Description", "describe", "described_as"]
 
 MOST_COUNTS = 20
 """Announced counts that a situation is told by."""
 MOST_ENTITY_FACTS = 20
 START = "^"
+PROGRESS = ("progress|used", "progress|choices")
+"""The last two columns of the state: the share of the request's words used so far, log(1 + choices made)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,40 +40,77 @@ class Description:
     """D decisions of the stories of one pool, in order.
 
     choice      f32[D, C]  features of the choice; names, one a column: `kind|...`
-    state       f32[D, S]  features of what was known before it
+    state       f32[D, S]  features of what was known before it; state_names, one a column
     situation   i64[D]     equal where the last call, its facts and the counts announced so far are equal
+    situations  u64[K]     a mark of each situation, the same in every description
     last_call   i64[D]     equal where the last call (and whether it failed) is
     owner       i64[D]     story of each decision
+    noted, new  f64[D]     features noted of the decision, and those of them that no column stands for (`Table`)
+    uses                   the values it gave to arguments
     """
 
     choice: F32
     names: list[str]
     state: F32
+    state_names: list[str]
     situation: I64
+    situations: U64
     last_call: I64
     owner: I64
+    noted: F64
+    new: F64
+    uses: Uses
 
 
 def describe(stories: Sequence[Story], groups: I64, words: Vocabulary, most: int) -> Description:
     """The description of a pool's stories; groups i64[T] their tasks; at most `most` columns of each kind."""
+    writer, owner = _written(stories, words)
+    group = groups[owner]
+    chosen, known = writer.choice.dense(group, len(owner), most), writer.state.dense(group, len(owner), most)
+    return _described(writer, owner, chosen, known, uses_of(stories))
+
+
+def described_as(
+    stories: Sequence[Story], words: Vocabulary, names: Sequence[str], states: Sequence[str]
+) -> Description:
+    """The description of stories by the columns of another one: its `names` and `state_names`."""
+    writer, owner = _written(stories, words)
+    chosen = writer.choice.placed(names, len(owner))
+    known = writer.state.placed(states[: -len(PROGRESS)], len(owner))
+    return _described(writer, owner, chosen, known, uses_of(stories))
+
+
+def _written(stories: Sequence[Story], words: Vocabulary) -> tuple[_Writer, I64]:
     writer = _Writer(words)
-    owner: list[int] = []
-    for number, story in enumerate(stories):
+    for story in stories:
         writer.write(story)
-        owner += [number] * len(story.choices)
-    owners = np.array(owner, dtype=np.int64)
-    group = groups[owners] if len(owners) else owners
-    choice, names = writer.choice.dense(group, len(owner), most)
-    state = writer.state.dense(group, len(owner), most)
-    progress = np.array(writer.progress, dtype=np.float32).reshape(-1, 2)
+    counts = [len(story.choices) for story in stories]
+    return writer, np.repeat(np.arange(len(stories)), np.array(counts, dtype=np.int64))
+
+
+def _described(writer: _Writer, owner: I64, choice: Table, state: Table, uses: Uses) -> Description:
+    progress = np.array(writer.progress, dtype=np.float32).reshape(-1, len(PROGRESS))
+    known = dict.fromkeys(writer.situation)
     return Description(
-        choice=choice,
-        names=names,
-        state=np.hstack([state, progress]),
+        choice=choice.matrix,
+        names=choice.names,
+        state=np.hstack([state.matrix, progress]),
+        state_names=[*state.names, *PROGRESS],
         situation=numbered(writer.situation),
+        situations=np.array([_mark(situation) for situation in known], dtype=np.uint64),
         last_call=numbered(writer.last_call),
-        owner=owners,
+        owner=owner,
+        noted=choice.noted + state.noted,
+        new=choice.new + state.new,
+        uses=uses,
     )
+
+
+def _mark(situation: tuple[str, ...]) -> int:
+    """A number of a situation that is the same on every machine."""
+    texts = (f"{len(part)}:{part}" for part in situation)
+    digest = blake2b("".join(texts).encode(errors="surrogatepass"), digest_size=8)
+    return int.from_bytes(digest.digest(), "little")
 
 
 class _Writer:
@@ -79,8 +120,8 @@ class _Writer:
         self.words = words
         self.choice, self.state = Columns(), Intervals()
         self.progress: list[tuple[float, float]] = []
-        self.situation: list[object] = []
-        self.last_call: list[object] = []
+        self.situation: list[tuple[str, ...]] = []
+        self.last_call: list[str] = []
 
     @property
     def at(self) -> int:
@@ -118,6 +159,10 @@ class _Walk:
         """Word -> the last call that named it, and what that found."""
         self.used: set[str] = set()
         self.made: set[object] = set()
+        self.chosen: set[str] = set()
+        """Features of choices so far that stay facts of the state."""
+        self.ever: set[tuple[str, str]] = set()
+        """Tools and what their results told so far."""
 
     def read(self, event: Event) -> None:
         """A result, or a later user turn."""
@@ -144,8 +189,10 @@ class _Walk:
         for name in self.latest[tool]:
             state.begin(name, at)
         for fact in facts:
-            state.begin(f"ever|{tool}|{fact}", at)
-            state.begin(f"ever||{fact}", at)
+            if (tool, fact) not in self.ever:
+                self.ever.add((tool, fact))
+                state.begin(f"ever|{tool}|{fact}", at)
+                state.begin(f"ever||{fact}", at)
         if event.failed:
             self.failures[tool] += 1
             state.begin(f"failures|{tool}|{size(self.failures[tool])}", at)
@@ -162,9 +209,8 @@ class _Walk:
         """The choices of one turn, then what they change."""
         writer, state = self.writer, self.writer.state
         now = [f"last|{self.last}", f"before|{self.before}", *(f"count|{fact}" for fact in self._counts())]
-        for name in now:
-            state.begin(name, writer.at)
-        situation = (self.last, tuple(self.last_facts), *now[2:])
+        start = writer.at
+        situation = (self.last, str(len(self.last_facts)), *self.last_facts, *now[2:])
         share = len(self.used & self.known.asked) / max(1, len(self.known.asked))
         kept: list[str] = []
         choices = [self.story.choices[c] for c in event.choices]
@@ -172,16 +218,19 @@ class _Walk:
             point = Point(self.known, self.told, self.last, share, c == len(self.story.choices) - 1, self.made)
             told = describe_message(choice, point) if choice.is_message else self._call(choice, point)
             row = writer.at
+            features: dict[str, float] = {}
             for name, value, lasting in told:
-                writer.choice.add(row, name, value)
-                if lasting:
+                if features.get(name, 0.0) <= value:
+                    features[name] = value
+                if lasting and name not in self.chosen:
+                    self.chosen.add(name)
                     kept.append(name)
+            writer.choice.add(row, features)
             writer.situation.append(situation)
             writer.last_call.append(self.last)
             writer.progress.append((share, log1p(row - self.first)))
         after = writer.at
-        for name in now:
-            state.end(name, after)
+        state.during(now, start, after)
         for name in kept:
             state.begin(f"chose|{name}", after)
         for choice in choices:

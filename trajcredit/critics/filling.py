@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -10,30 +10,34 @@ import numpy as np
 
 from trajcredit.arrays import BOOL, F64, I64
 from trajcredit.batching import Batch, decisions, spread
-from trajcredit.critics.compatible import fit_pool
+from trajcredit.critics import compatible, ridge, sequence
 from trajcredit.critics.levels import levels
+from trajcredit.critics.members import LEAST_GROUPS, Members, has_texts, learning_pools, members_of
 from trajcredit.critics.pool_fit import PoolFit
-from trajcredit.critics.story import Story, story_of
-from trajcredit.errors import InputError, UnknownNameError
+from trajcredit.critics.story import Story
+from trajcredit.errors import UnknownNameError
 from trajcredit.model import Note
 
-__all__ = ["COLUMNS", "KINDS", "fill"]
+__all__ = ["COLUMNS", "KINDS", "LEAST_GROUPS", "fill", "filled", "read_by"]
 
 Fit: TypeAlias = Callable[[Sequence[Story], I64, Sequence[str], F64], PoolFit]
-KINDS: dict[str, Fit] = {"compatible": fit_pool}
+KINDS: dict[str, Fit] = {
+    "compatible": compatible.fit_pool,
+    "ridge": ridge.fit_pool,
+    "sequence": sequence.fit_pool,
+}
 """Critics by name."""
 COLUMNS = ("values", "q_values", "advantage_forecast")
 """Columns that a critic fills."""
-LEAST_GROUPS = 8
-"""Groups with siblings that a pool needs: fewer tasks say nothing about another one."""
 
 
 def fill(batch: Batch, kind: str) -> Batch:
     """The batch with `advantage_forecast`, `values` and `q_values` of every action, cross-fitted by group.
 
     advantage_forecast  f64[N]  forecast advantage of the choice; words beside calls carry the sum of their turn
-    values              f64[N]  the group's mean outcome without this trajectory, plus the forecasts of earlier choices,
-                                minus the rewards of earlier actions: what is still to come
+    values              f64[N]  forecast of what is still to come. A critic that forecasts no outcome, only advantages:
+                                the group's mean outcome without this trajectory, plus the forecasts of earlier choices,
+                                minus the rewards of earlier actions
     q_values            f64[N]  the same with this choice; of words beside calls, with all choices of their turn
 
     Pools of tasks that share tools share a model. Pools with fewer than LEAST_GROUPS groups that have scored siblings
@@ -43,80 +47,50 @@ def fill(batch: Batch, kind: str) -> Batch:
     """
     if kind not in KINDS:
         raise UnknownNameError("critic", kind, KINDS)
-    if batch.graphs is None:
-        raise InputError(
-            f"critic {kind!r} reads texts, and this batch was loaded from packed rows without them: "
-            "score the logs themselves (`trajcredit score`)"
-        )
+    has_texts(batch, kind)
     chosen = decisions(batch)
-    pool, notes = _pools(batch)
-    forecast = np.zeros(batch.n_spans)
-    owner = np.repeat(np.arange(batch.n_trajectories), np.diff(batch.span_offsets))
+    pool, notes = learning_pools(batch)
+    said = []
     for number in np.unique(pool[pool >= 0]).tolist():
-        members = np.flatnonzero(pool == number)
-        stories = [story_of(batch.graphs[t], _of(batch, chosen, t)) for t in members.tolist()]
-        known, groups = np.unique(batch.group[members], return_inverse=True)
-        names = [batch.group_ids[g] for g in known.tolist()]
-        fitted = KINDS[kind](stories, groups.astype(np.int64), names, batch.outcome[members])
-        forecast[chosen & (pool[owner] == number)] = fitted.advantage
-        notes.append(_said(batch, kind, members, len(known), fitted))
+        members = members_of(batch, chosen, np.flatnonzero(pool == number))
+        fitted = KINDS[kind](members.stories, members.groups, members.names, members.outcome)
+        said.append((members.at, fitted))
+        notes += [read_by(kind, members, fitted.columns), *fitted.notes]
+    return filled(batch, chosen, said, notes)
+
+
+def filled(batch: Batch, chosen: BOOL, said: Iterable[tuple[I64, PoolFit]], notes: Sequence[Note]) -> Batch:
+    """The batch with the columns that follow from what a critic said of the decisions of some trajectories (their
+    positions, ascending); of the decisions of others the forecast is 0."""
+    forecast = np.zeros(batch.n_spans)
+    before, after = np.full(batch.n_spans, np.nan), np.full(batch.n_spans, np.nan)
+    owner = np.repeat(np.arange(batch.n_trajectories), np.diff(batch.span_offsets))
+    for at, fitted in said:
+        mine = chosen & np.isin(owner, at)
+        forecast[mine] = fitted.advantage
+        if fitted.before is not None and fitted.after is not None:
+            before[mine], after[mine] = fitted.before, fitted.after
     column = spread(batch, forecast, chosen)
-    values, q_values = levels(batch, forecast, column)
+    values, q_values = levels(batch, forecast, column, before, after)
+    told = list(notes)
     logged = ~np.isnan(batch.values)
     if logged.any():
-        notes.append(Note("critic-values-logged", f"{int(logged.sum())} spans have a logged value: it stays"))
+        told.append(Note("critic-values-logged", f"{int(logged.sum())} spans have a logged value: it stays"))
     columns = {
         "advantage_forecast": column,
         "values": np.where(logged, batch.values, values),
         "q_values": q_values,
     }
-    for filled in columns.values():
-        filled.setflags(write=False)  # no attributor can change what the next one reads
-    return replace(batch, **columns, notes=(*batch.notes, *notes))  # type: ignore[arg-type]  # columns by name
+    for one in columns.values():
+        one.setflags(write=False)  # no attributor can change what the next one reads
+    return replace(batch, **columns, notes=(*batch.notes, *told))  # type: ignore[arg-type]  # columns by name
 
 
-def _of(batch: Batch, column: BOOL, t: int) -> BOOL:
-    return column[batch.span_offsets[t] : batch.span_offsets[t + 1]]
-
-
-def _said(batch: Batch, kind: str, members: I64, n_groups: int, fitted: PoolFit) -> Note:
-    scored = int((~np.isnan(batch.outcome[members])).sum())
+def read_by(kind: str, members: Members, columns: int) -> Note:
+    """What a critic was fitted to."""
+    scored = int((~np.isnan(members.outcome)).sum())
     return Note(
         "critic",
-        f"critic {kind} read {scored} scored of {len(members)} trajectories of {n_groups} groups that share tools, "
-        f"{fitted.columns} features{'' if fitted.columns else ': nothing recurs from task to task, the forecast is 0'}",
+        f"critic {kind} read {scored} scored of {len(members.at)} trajectories of {len(members.names)} groups that "
+        f"share tools, {columns} features{'' if columns else ': nothing recurs from task to task, the forecast is 0'}",
     )
-
-
-def _pools(batch: Batch) -> tuple[I64, list[Note]]:
-    """Pool i64[T] of every trajectory; -1 where there is too little to learn from."""
-    scored = ~np.isnan(batch.outcome)
-    n_groups = len(batch.group_ids)
-    siblings = np.bincount(batch.group[scored], minlength=n_groups) > 1
-    pool = batch.pool.copy()
-    teaching = siblings[batch.group]
-    pairs = np.unique(pool[teaching] * max(n_groups, 1) + batch.group[teaching])
-    small = np.bincount(pairs // max(n_groups, 1), minlength=int(pool.max(initial=-1)) + 1)[pool] < LEAST_GROUPS
-    notes: list[Note] = []
-    if not small.any():
-        return pool, notes
-    together = len(np.unique(batch.group[small & teaching]))
-    if together < LEAST_GROUPS:
-        pool[small] = -1
-        notes.append(
-            Note(
-                "critic-too-small",
-                f"{int(small.sum())} trajectories are of pools with fewer than {LEAST_GROUPS} groups that have scored "
-                "siblings: nothing can be learnt for them, their forecast is 0",
-            )
-        )
-    else:
-        pool[small] = int(pool.max()) + 1
-        notes.append(
-            Note(
-                "critic-pools-merged",
-                f"pools with fewer than {LEAST_GROUPS} groups that have scored siblings share one model "
-                f"({int(small.sum())} trajectories)",
-            )
-        )
-    return pool, notes

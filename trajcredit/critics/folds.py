@@ -9,7 +9,11 @@ import numpy as np
 
 from trajcredit.arrays import I64
 
-__all__ = ["folds_of", "ranks"]
+__all__ = ["ALL", "FOLDS", "folds_of", "ranks"]
+
+FOLDS = 10
+ALL = -1
+"""The fold of no group: a model without it is fitted on all of them."""
 
 
 def folds_of(names: Sequence[str], most: int) -> I64:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from trajcredit.critics.text import is_number, leaves, tokens
@@ -61,13 +61,11 @@ class Knowledge:
 
     def hear(self, text: str) -> None:
         """Take in a later user turn."""
-        for word in tokens(text):
-            self._see(word, "R:user")
+        self._see_all(tokens(text), "R:user")
 
     def learn(self, text: str, value: Any, tool: str, failed: bool) -> None:
         """Take in a result: its words, and of JSON that is no failure the numbers and lists of records."""
-        for word in tokens(text[:READ]):
-            self._see(word, "R:" + tool)
+        self._see_all(tokens(text[:READ]), "R:" + tool)
         if value is None:
             return
         self._index(value)
@@ -110,6 +108,14 @@ class Knowledge:
             self.seen[word] = origin
         if is_number(word):
             self.numbers.add(int(word))
+
+    def _see_all(self, words: Sequence[str], origin: str) -> None:
+        seen = self.seen
+        for word in set(words):
+            if seen.get(word, "A") == "A":
+                seen[word] = origin
+            if word.isdecimal() and is_number(word):
+                self.numbers.add(int(word))
 
     def _running_totals(self) -> set[int]:
         if self._totals is None:

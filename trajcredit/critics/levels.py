@@ -12,8 +12,15 @@ from trajcredit.batching import Batch, decisions, turns_of
 __all__ = ["levels"]
 
 
-def levels(batch: Batch, forecast: F64, column: F64) -> tuple[F64, F64]:
-    """V before and Q after every action, f64[N] each; forecast 0 beside decisions, column what `spread` makes of it."""
+def levels(batch: Batch, forecast: F64, column: F64, before: F64, after: F64) -> tuple[F64, F64]:
+    """V before and Q after every action, f64[N] each.
+
+    forecast       f64[N]  advantages of decisions, 0 on other spans; column f64[N] what `spread` makes of it
+    before, after  f64[N]  the critic's own forecasts of the whole outcome at decisions, NaN where it has none: there
+                           the level of the group and the forecasts so far stand in for them
+
+    Words beside decisions have the value before the first decision of their turn, and Q after the last.
+    """
     owner = np.repeat(np.arange(batch.n_trajectories), np.diff(batch.span_offsets))
     turn = turns_of(batch)
     actions = np.flatnonzero(batch.action_mask)
@@ -23,8 +30,17 @@ def levels(batch: Batch, forecast: F64, column: F64) -> tuple[F64, F64]:
     value, q_value = np.full(batch.n_spans, np.nan), np.full(batch.n_spans, np.nan)
     value[actions] = (level + made)[actions]
     # words after the calls of their turn come later than these, and carry them all the same
-    counted = np.where(decisions(batch)[actions], made[actions], made[opens[turn[actions]]])
+    chosen = decisions(batch)
+    counted = np.where(chosen[actions], made[actions], made[opens[turn[actions]]])
     q_value[actions] = level[actions] + counted + column[actions]
+    own = np.flatnonzero(chosen & np.isfinite(before) & np.isfinite(after))
+    if len(own):
+        first, last = np.full(len(opens), -1), np.full(len(opens), -1)
+        first[turn[own][::-1]], last[turn[own]] = own[::-1], own
+        told = actions[first[turn[actions]] >= 0]
+        itself = np.isin(told, own)
+        value[told] = before[np.where(itself, told, first[turn[told]])] - paid[told]
+        q_value[told] = after[np.where(itself, told, last[turn[told]])] - paid[told]
     return value, q_value
 
 

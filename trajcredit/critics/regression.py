@@ -21,18 +21,18 @@ FAR = 700.0
 """Log-odds beyond which the exponential of a float overflows."""
 
 
-def ridge(design: F64, target: F64, precision: F64) -> F64:
+def ridge(design: F64, target: F64, precision: F64, gram: F64 | None = None) -> F64:
     """Coefficients f64[C] of the posterior mean under coefficients ~ N(0, 1), target ~ N(design @ c, 1 / precision).
 
     (D'PD + 1)^-1 D'Py = D'(DD' + P^-1)^-1 y: solved on the smaller side, C x C or T x T.
 
-    design f64[T, C], target and precision f64[T], precision > 0
+    design f64[T, C], target and precision f64[T], precision > 0; gram f64[T, T] = DD' where T <= C and it is known
     """
     n, width = design.shape
     if n <= width:
-        gram = np.asarray(design @ design.T)
-        gram[np.diag_indices(n)] += 1 / precision
-        return np.asarray(design.T @ np.linalg.solve(gram, target), dtype=np.float64)
+        system = np.asarray(design @ design.T) if gram is None else gram.copy()
+        system[np.diag_indices(n)] += 1 / precision
+        return np.asarray(design.T @ np.linalg.solve(system, target), dtype=np.float64)
     weighted = design * precision[:, None]
     system = np.asarray(weighted.T @ design)
     system[np.diag_indices(width)] += 1.0
@@ -45,12 +45,11 @@ def straight(design: F64, target: F64, prior: F64, noise: float) -> F64:
     return ridge(design * root, target, np.full(len(target), 1 / noise)) * root
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Linked:
-    """Chance of success = 1 / (1 + exp(-(level + sum of effects))), in units of `low` + `span` x chance."""
+    """Chance of success = 1 / (1 + exp(-(level + sum of effects))); the outcome is the lowest one + `span` x chance."""
 
     level: float
-    effects: F64
     span: float
 
     def forecast(self, so_far: F64) -> F64:
@@ -58,30 +57,31 @@ class Linked:
         return self.span * _chance(self.level + so_far)
 
 
-def logistic(design: F64, outcome: F64, member: F64, prior: F64, span: float) -> Linked:
-    """The posterior mode of a logistic regression of outcomes in [0, 1], each task with a level of its own.
+def logistic(design: F64, outcome: F64, member: F64, prior: F64) -> tuple[float, F64]:
+    """The posterior mode of a logistic regression of outcomes in [0, 1], each task with a level of its own: the level
+    of the pool and the effects f64[C].
 
     Quasi-likelihood (Wedderburn 1974; Papke and Wooldridge 1996 for fractions) by reweighted least squares.
 
     design   f64[T, C], outcome f64[T]
     member   f64[T, G]  1 where a trajectory is of a task
     prior    f64[C]     variances of the effects
-    span     the difference in reward between outcome 1 and 0
     """
     root = np.sqrt(prior)
     level = np.full((len(outcome), 1), np.sqrt(LEVEL_VARIANCE))
     wide = np.hstack([design * root, np.sqrt(GROUP_VARIANCE) * member, level])
+    gram = wide @ wide.T if len(wide) <= wide.shape[1] else None  # the same in every round
     found = np.zeros(wide.shape[1])
     odds = np.zeros(len(outcome))
     for _ in range(ROUNDS):
         chance = _chance(odds)
         spread = np.maximum(chance * (1 - chance), LEAST_SPREAD)
-        found = ridge(wide, odds + (outcome - chance) / spread, spread)
+        found = ridge(wide, odds + (outcome - chance) / spread, spread, gram)
         new = wide @ found
         if np.abs(new - odds).max(initial=0.0) < CLOSE:
             break
         odds = new
-    return Linked(float(found[-1] * level[0, 0]), found[: design.shape[1]] * root, span)
+    return float(found[-1] * level[0, 0]), found[: design.shape[1]] * root
 
 
 def _chance(odds: F64) -> F64:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -37,16 +36,30 @@ def is_number(token: str) -> bool:
     return len(token) <= LONGEST_NUMBER and token.isascii() and token.isdecimal()
 
 
-def leaves(value: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+def leaves(value: Any) -> list[tuple[str, Any]]:
     """(path, leaf) of a JSON value; a list adds [] to the path, whatever the position in it."""
+    found: list[tuple[str, Any]] = []
+    _collect(value, "", 0, found)
+    return found
+
+
+def _collect(value: Any, path: str, depth: int, found: list[tuple[str, Any]]) -> None:
     if depth < DEEPEST and isinstance(value, dict):
         for key, inner in value.items():
-            yield from leaves(inner, f"{path}.{key}" if path else str(key), depth + 1)
+            place = f"{path}.{key}" if path else str(key)
+            if isinstance(inner, dict | list):
+                _collect(inner, place, depth + 1, found)
+            else:
+                found.append((place, inner))
     elif depth < DEEPEST and isinstance(value, list):
+        place = path + "[]"
         for inner in value:
-            yield from leaves(inner, path + "[]", depth + 1)
+            if isinstance(inner, dict | list):
+                _collect(inner, place, depth + 1, found)
+            else:
+                found.append((place, inner))
     else:
-        yield path, value
+        found.append((path, value))
 
 
 def parsed(text: str) -> Any:

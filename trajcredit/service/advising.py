@@ -152,6 +152,9 @@ def _siblings(facts: Facts) -> Question:
         f"{count(facts.groups, 'group')}, {facts.smallest:,} to {facts.largest:,} scored rollouts each (median "
         f"{facts.rollouts:g}), {count(facts.singles, 'group')} of one"
     )
+    if facts.repeated:
+        same = "equals another" if facts.repeated == 1 else "equal others"
+        found += f"; {_runs(facts.repeated)} {same} span by span: a run that was logged twice counts twice"
     answer: Answer = "no" if facts.singles == facts.groups else "in part" if facts.singles else "yes"
     numbers: Numbers = {
         "groups": facts.groups,
@@ -159,6 +162,7 @@ def _siblings(facts: Facts) -> Question:
         "rollouts_least": facts.smallest,
         "rollouts_most": facts.largest,
         "groups_of_one": facts.singles,
+        "repeated": facts.repeated,
     }
     return Question("Are there at least two rollouts a task?", answer, found, numbers)
 
@@ -237,8 +241,11 @@ def _judge(facts: Facts) -> Question:
 
 def _answer(facts: Facts) -> Question:
     found = f"{_runs(facts.informed)} with log-probs of the known answer on every turn"
+    if facts.answered:
+        found += f"; {_runs(facts.answered)} with the answer itself: `clues` tells which calls brought it in, to read"
     answer: Answer = "yes" if facts.informed == facts.scored else "in part" if facts.informed else "no"
-    return Question("Are log-probs of the known answer logged?", answer, found, {"informed": facts.informed})
+    numbers: Numbers = {"informed": facts.informed, "answered": facts.answered}
+    return Question("Are log-probs of the known answer logged?", answer, found, numbers)
 
 
 def _runs(n: int) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 
+import msgspec
 import numpy as np
 
 from trajcredit import critics, kernels
@@ -15,7 +17,7 @@ from trajcredit.attributors.steps import steps_of
 from trajcredit.batching import Batch, decisions
 from trajcredit.critics.filling import LEAST_GROUPS
 from trajcredit.errors import InputError
-from trajcredit.graph import EDGE_KINDS
+from trajcredit.graph import EDGE_KINDS, SpanGraph
 from trajcredit.kernels.visits import first_visits, visitors
 from trajcredit.model import KIND_CODES
 from trajcredit.service.grading_intervals import HIGH, LOW, weights
@@ -36,6 +38,8 @@ class Facts:
     """Who gave the rewards."""
     preferences: int
     """Trajectories whose log only prefers one answer to another."""
+    repeated: int
+    """Trajectories that equal an earlier one span by span, call ids and times included where they are logged."""
     outcomes_differ: bool
     groups: int
     """With a scored member."""
@@ -88,6 +92,8 @@ class Facts:
     judged: int
     informed: int
     """Scored trajectories with log-probs of the known answer on every turn."""
+    answered: int
+    """Scored trajectories that state the known answer."""
 
     @property
     def critic_trusted(self) -> bool:
@@ -118,6 +124,7 @@ def facts_of(batch: Batch) -> Facts:
         scored=int(scored.sum()),
         source=batch.reward_source,
         preferences=sum(any(n.code == "preference" for n in g.trajectory.report) for g in batch.graphs),
+        repeated=batch.n_trajectories - len({_content(graph) for graph in batch.graphs}),
         outcomes_differ=len(np.unique(batch.outcome[scored])) > 1,
         groups=len(known),
         singles=int((known == 1).sum()),
@@ -149,7 +156,14 @@ def facts_of(batch: Batch) -> Facts:
         effects=int((batch.is_write & ~batch.is_error & batch.action_mask).sum()),
         judged=int((~np.isnan(batch.scores) & batch.action_mask).sum()),
         informed=_informed(batch, owner, scored),
+        answered=sum(batch.graphs[t].trajectory.answer is not None for t in np.flatnonzero(scored)),
     )
+
+
+def _content(graph: SpanGraph) -> bytes:
+    """A hash of all spans as they were read, but for the place in their log."""
+    spans = [msgspec.structs.replace(span, message_index=None) for span in graph.trajectory.spans]
+    return sha256(msgspec.json.encode(spans)).digest()
 
 
 def _differing(batch: Batch, scored: BOOL) -> BOOL:

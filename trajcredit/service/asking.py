@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any
 
-from trajcredit import registry
+from trajcredit import critics, registry
 from trajcredit.attributors import Attributor
-from trajcredit.errors import InputError
+from trajcredit.errors import InputError, UnknownNameError
 from trajcredit.service.plugins import choose, default_text
 
 __all__ = ["Configured", "compares_across_groups", "configured", "critic_of", "of_spec"]
@@ -44,7 +45,10 @@ def configured(name: str, given: Mapping[str, Any]) -> Configured:
 
 
 def of_spec(spec: str) -> Configured:
-    """The attributor of `NAME` or `NAME:key=value,...`, as the command line takes it."""
+    """The attributor of `NAME` or `NAME:key=value,...`, as the command line takes it; critics by kind, never a file."""
+    critic = re.search(r"[:,]critic=([^,]*)", spec)
+    if critic is not None and critic[1] not in critics.KINDS:  # no request makes this machine look at a file
+        raise UnknownNameError("critic", critic[1], critics.KINDS)
     [choice] = choose([spec])
     name, attributor = choice.label, choice.attributor
     values = {field.name: getattr(attributor, field.name) for field in fields(attributor)}  # type: ignore[arg-type]  # a dataclass; Protocols cannot say so

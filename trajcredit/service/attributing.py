@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from math import fsum, isfinite, isnan
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,10 +19,10 @@ from trajcredit.errors import InputError, TrajcreditError
 from trajcredit.exporters import Credit
 from trajcredit.model import Note
 
-__all__ = ["Filled", "explained", "foreign", "scored"]
+__all__ = ["Filled", "asked", "explained", "foreign", "scored"]
 
 Filled: TypeAlias = dict[str, Batch]
-"""What critics said of one batch, by their names."""
+"""What critics said of one batch, by their names, or the files of fitted ones."""
 
 TOLERANCE = 1e-6
 """How far the terms of a span may be from its credit; a million-millionth of their sizes is allowed for rounding."""
@@ -93,8 +94,19 @@ def _criticised(batch: Batch, label: str, attributor: Attributor, critic: str | 
         critic = own
     if critic not in filled:
         with foreign(f"the critic {critic!r} of attributor {label!r} failed"):
-            filled[critic] = critics.fill(batch, critic)
+            filled[critic] = asked(batch, critic)
     return filled[critic]
+
+
+def asked(batch: Batch, critic: str) -> Batch:
+    """The batch with the columns of a critic: fitted to it by kind, or the fitted one of a file; kinds come first.
+
+    UnknownNameError where it is neither.
+    """
+    if critic in critics.KINDS:
+        return critics.fill(batch, critic)
+    critics.known(critic)
+    return critics.load(Path(critic)).fill(batch)
 
 
 def explained(credit: Credit, attributor: Attributor, position: int) -> tuple[Term, ...]:

@@ -1,6 +1,7 @@
 """One run from its inputs to its kept credits: packed columns in, the attributor, arrays out, piece by piece.
 
-A critic reads texts: only where one is asked the documents are loaded too, and let go once it has answered.
+Critics read texts, and so do attributors that say so (`reads_texts`): only where one is asked the documents are loaded
+too, and let go once it has answered.
 """
 
 from __future__ import annotations
@@ -56,11 +57,8 @@ def _work(store: Store, run: Run, told: Callable[[int, int], None]) -> None:
     made = configured(run.asked.attributor, run.asked.parameters)
     with store.read() as conn:
         loaded = batches.load(conn, run.project, run.asked.filters)
-        graphs = (
-            None
-            if critic_of(made.attributor, made.critic) is None
-            else tuple(documents.graphs(conn, run.project, loaded.ids))
-        )
+        reads = critic_of(made.attributor, made.critic) is not None or getattr(made.attributor, "reads_texts", False)
+        graphs = tuple(documents.graphs(conn, run.project, loaded.ids)) if reads else None
     batch = assemble(loaded.heads, loaded.columns, loaded.rewards, run.asked.reward, run.asked.group_by)
     total, done = batch.n_trajectories, 0
     with store.write() as conn:

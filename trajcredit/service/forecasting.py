@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
 from hashlib import sha256
-from pathlib import Path
 
 import msgspec
 
@@ -24,15 +22,4 @@ def fingerprint(run: Run, critic: str, loaded: Loaded) -> str:
     rewards there were, and how the run was to read them and to make groups.
     """
     asked = (loaded.ids, loaded.watermark, run.asked.reward, run.asked.group_by)
-    return sha256(msgspec.json.encode((critic, _code(), asked))).hexdigest()[:LENGTH]
-
-
-@cache
-def _code() -> str:
-    """A hash of the sources of all critics."""
-    folder = Path(critics.__file__).parent
-    digest = sha256()
-    for file in sorted(folder.rglob("*.py")):
-        digest.update(f"{file.relative_to(folder).as_posix()}\0".encode())
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+    return sha256(msgspec.json.encode((critic, critics.code_hash(), asked))).hexdigest()[:LENGTH]

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from trajcredit import critics, registry
 from trajcredit.attributors import Attributor, configure
-from trajcredit.errors import InputError, UnknownNameError
+from trajcredit.errors import InputError
 from trajcredit.exporters import Exporter
 from trajcredit.service.attributing import foreign
 
@@ -78,7 +78,8 @@ def attributors() -> list[Plugin]:
 
 
 def choose(specs: Sequence[str]) -> list[Choice]:
-    """Attributors from `NAME` or `NAME:key=value,...`; lists are joined by +; `critic=` names a critic to ask first.
+    """Attributors from `NAME` or `NAME:key=value,...`; lists are joined by +; `critic=` names a critic to ask
+    first, or the file of a fitted one.
 
     Rows carry the name; where one name is asked for more than once they carry the whole text, to be told apart.
     """
@@ -145,8 +146,8 @@ def default_text(value: Any) -> str:
 
 def _choice(label: str, name: str, given: dict[str, str]) -> Choice:
     critic = given.pop("critic", None)
-    if critic is not None and critic not in critics.KINDS:
-        raise UnknownNameError("critic", critic, critics.KINDS)
+    if critic is not None:
+        critics.known(critic)
     return Choice(label, _configured(name, given), critic)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import isnan
 
@@ -76,8 +76,11 @@ def why(store: Store, project: str, ref: str, run: str, span: int) -> Why:
         members = run_inputs.members(conn, found, said.group_name if apart else None)
         loaded = run_inputs.seen(conn, found, [member.id for member in members])
         graph = documents.graph(conn, project, one.id) if isinstance(made.attributor, Dag) else None
+        reads = getattr(made.attributor, "reads_texts", False)
+        graphs = tuple(documents.graphs(conn, project, loaded.ids)) if reads else None
         whole = run_inputs.is_whole(conn, found)
     batch = as_one_group(found, loaded, said.group_name) if apart else as_the_run_grouped(found, loaded)
+    batch = replace(batch, graphs=graphs)
     t = loaded.ids.index(one.id)
     first, end = batch.span_offsets[t : t + 2].tolist()
     credit = scored(batch, made.label, made.attributor, found.critic, filled(found, batch))

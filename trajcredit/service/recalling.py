@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -68,7 +69,10 @@ def blamed(
     """
     with store.read() as conn:
         loaded = batches.load(conn, project, Filters())
+        reads = getattr(choice.attributor, "reads_texts", False)
+        graphs = tuple(documents.graphs(conn, project, loaded.ids)) if reads else None
     batch = assemble(loaded.heads, loaded.columns, loaded.rewards, reward, group_by)
+    batch = dataclasses.replace(batch, graphs=graphs)
     critic = _needed(batch, choice)
     filled: Filled = {}
     if critic is not None:
