@@ -5,7 +5,8 @@ point (`centring`) is fitted to outcomes through its sum over the trajectory: th
 compatible features (Peters, Vijayakumar, Schaal 2005), features of the transcript in place of the policy's score. Two
 links are fitted and their forecasts averaged: straight, where choices add up, and logistic, where one wrong choice can
 leave nothing to win for those after it. How far each kind of feature is believed comes from the data
-(`components`). Nobody is scored by a model that saw its group.
+(`components`). Nobody is scored by a model that saw its group. What a run's siblings tell of the very values it used
+comes on top (`siblings`), from their outcomes and never its own.
 """
 
 from __future__ import annotations
