@@ -118,7 +118,7 @@ def test_a_bad_line_is_named_with_its_number_and_the_others_are_scored(tmp_path:
     result = score(str(log))
     assert result.exit_code == 1
     assert len(result.stdout.splitlines()) == 8
-    assert "log.jsonl:5: " in result.stderr
+    assert "log.jsonl: line 5: " in result.stderr
 
 
 @pytest.mark.parametrize(
