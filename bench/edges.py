@@ -29,7 +29,7 @@ from typing import Any
 
 from trajcredit.formats import read_bytes
 from trajcredit.graph import EDGE_KINDS, RULES, SpanGraph, build_graphs
-from trajcredit.graph.evidence import CANDIDATE, CLAIM, RULE_CODES, SUREST
+from trajcredit.graph.evidence import CANDIDATE, CLAIM, ONE_OF_MANY, OUTDATED, RULE_CODES, SUREST
 from trajcredit.model import Span, Trajectory
 
 ROOT = Path(__file__).parents[1]
@@ -40,7 +40,15 @@ PAGE, READ = ROOT / "docs" / "edges.md", Path(__file__).with_suffix("").with_nam
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
 UNPROVEN = ", unproven"
 """Behind the name of a rule: its edges below CLAIM."""
-VALUE_BANDS = {"value, under 12 bits": 0.91, "value, 12 to 16 bits": 0.94, "value, 16 or more bits": 0.98}
+MANY = "value, seen again since"
+"""Value edges whose values later results showed again, or whose file the agent works on."""
+VALUE_BANDS = {
+    MANY: ONE_OF_MANY,
+    "value" + UNPROVEN: OUTDATED,
+    "value, under 12 bits": 0.91,
+    "value, 12 to 16 bits": 0.94,
+    "value, 16 or more bits": 0.98,
+}
 CAP, PRIOR = 20, 4
 """Edges of one source that count at most, and edges' worth of the mean of all rules: a family is one witness."""
 MOST_TIMES, MOST_SECONDS, MOST_MB, MOST_SOURCES = 1.5, 60.0, 500, 8
@@ -161,6 +169,8 @@ def rename(line: bytes, nameless: int) -> bytes:
 
 def bin_of(rule: str, weight: float) -> str:
     """Edges whose weight is fitted together: a rule; of values a band of bits; what the texts do not bear out apart."""
+    if rule == "value" and weight <= ONE_OF_MANY:
+        return rule + UNPROVEN if weight < CLAIM else MANY
     if rule == "value":
         return f"value, {'under 12' if weight < 0.92 else '12 to 16' if weight < 0.96 else '16 or more'} bits"
     return rule + UNPROVEN if weight < CLAIM <= RULES[RULE_CODES[rule]].weight else rule
@@ -170,6 +180,7 @@ def weight_of(name: str) -> str:
     """The weight that the graph gives to the edges of a bin."""
     if name.startswith("value,"):
         low = {"under 12 bits": "to 0.92", "12 to 16 bits": "0.92 to 0.96"}
+        low |= {MANY[7:]: f"{ONE_OF_MANY:.2f}", UNPROVEN[2:]: f"{OUTDATED:.2f}"}
         return low.get(name[7:], f"0.96 to {SUREST}")
     weight = CANDIDATE if name.endswith(UNPROVEN) else RULES[RULE_CODES[name]].weight
     return f"{weight:.2f}"
@@ -247,11 +258,8 @@ def measured(oracle: Oracle) -> Iterator[str]:
             kinds[kind][0] += hit
             kinds[kind][1] += 1
             found[kind] |= {place} if hit else set()
-    yield from (
-        "",
-        "| kind | claims judged | precision | share of all true parents found | F1 |",
-        "| --- | --- | --- | --- | --- |",
-    )
+    yield "\n| kind | claims judged | precision | share of all true parents found | F1 |"
+    yield "| --- | --- | --- | --- | --- |"
     for kind, (right, n) in sorted(kinds.items()):
         precision, recall = right / n, len(found[kind]) / oracle.groups()
         f1 = 2 * precision * recall / max(precision + recall, 1e-9)
@@ -279,11 +287,8 @@ def figures(oracle: Oracle, graphs: list[SpanGraph]) -> Iterator[str]:
     yield "| --- | --- | --- | --- | --- |"
     for name in [*families, "macro"]:
         got = rows["as it is"][name]
-        yield (
-            f"| {name} | "
-            + " | ".join(f"{got[k]:.3f}" for k in ("precision", "recall", "f1", "final_ancestor_jaccard"))
-            + " |"
-        )
+        cells = (f"{got[k]:.3f}" for k in ("precision", "recall", "f1", "final_ancestor_jaccard"))
+        yield f"| {name} | {' | '.join(cells)} |"
     yield from ("", f"| F1 | {' | '.join(families)} | macro |", "| --- |" + " --- |" * (len(families) + 1))
     for title, row in rows.items():
         yield f"| {title} | " + " | ".join(f"{row[name]['f1']:.3f}" for name in [*families, "macro"]) + " |"

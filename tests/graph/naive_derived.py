@@ -31,6 +31,8 @@ class Edge:
     rule: str
     bits: int
     matches: tuple[tuple[Token, Token], ...]
+    since: int = 0
+    """Later results that show all of it again, at least; only of what was looked for."""
 
 
 def neighbours(story: Story, child: int) -> list[Edge]:

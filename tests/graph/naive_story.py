@@ -121,7 +121,7 @@ class Story:
                 value = self.values[form]
                 value.origin = value.origin or ("system" if kind in ("system", "meta") else "agent")
                 value.topic |= kind == "tool_call"
-                if value.origin == "agent" and self.stores[span]:
+                if (value.origin == "agent" or value.writers) and self.stores[span]:
                     value.writers.append(Place(span, at))
 
     def shows(self, span: int) -> None:
@@ -139,14 +139,33 @@ class Story:
             elif _better(token, self.at(value.carriers[-1])):
                 value.carriers[-1] = Place(span, at)
 
+    def relays(self, span: int) -> bool:
+        """Whether a span stands for what came before it: a summary, once something was done."""
+        done = any(earlier.kind in ("tool_call", "assistant", "reasoning") for earlier in self.spans[:span])
+        return self.spans[span].kind == "meta" and done
+
+    def sums_up(self, span: int) -> None:
+        """Whoever showed these values before, from here on it is this span that shows them."""
+        for at, token, form in compared(self.tokens[span]):
+            if token.flags & KEY:
+                continue
+            value = self.values[form]
+            value.origin = "system" if value.origin == "system" else "shown"
+            if not value.carriers or value.carriers[-1].span != span:
+                value.carriers = [Place(span, at)]
+            elif _better(token, self.at(value.carriers[-1])):
+                value.carriers[-1] = Place(span, at)
+
     def sources(self, child: int, token: Token, form: bytes) -> list[Place]:
         """Where a token of a child may come from, oldest first: the first four carriers and the latest four.
 
-        A failed result counts only where every other failed too.
+        A failed result counts only where all failed, and what came before a summary only where no other is left.
         """
         carriers = self.values[form].carriers
         kept = carriers[:4] + carriers[4:][-4:]
         found = [place for place in kept if self._may_come(child, token, place)]
+        since = max((span for span in range(child) if self.relays(span)), default=-1)
+        found = [place for place in found if place.span >= since] or found
         return [place for place in found if not self.failed[place.span]] or found
 
     def _may_come(self, child: int, token: Token, place: Place) -> bool:

@@ -47,7 +47,7 @@ def value_edges(trajectory: Trajectory, failed: Sequence[bool], stores: Sequence
     edges: list[Edge] = []
     ignored = 0
     for i, span in enumerate(trajectory.spans):
-        if span.kind in ("tool_call", "assistant", "reasoning"):
+        if span.kind in ("tool_call", "assistant", "reasoning") or story.relays(i):
             uses, too_common = values_of(story, i)
             ignored += too_common
             edges += shared_values(story, i, uses)
@@ -55,9 +55,12 @@ def value_edges(trajectory: Trajectory, failed: Sequence[bool], stores: Sequence
                 edges += neighbours(story, i)
             elif span.kind == "assistant":
                 edges += whole_results(story, i)
-            if span.kind != "reasoning":
+            if span.kind in ("tool_call", "assistant"):
                 edges += totals.stated_by(story, i)
-            story.says(i)
+            if story.relays(i):
+                story.sums_up(i)
+            else:
+                story.says(i)
         elif span.kind in ("system", "meta"):
             story.says(i)
         else:
@@ -148,10 +151,11 @@ def shared_values(story: Story, child: int, uses: list[Use]) -> list[Edge]:
     every = uses
     uses = [use for use in every if _is_clear(story, child, use, explains, every)]
     chosen = [_choice(story, child, use, explains, every) for use in uses]
-    found: list[tuple[int, int, int, bool, tuple[tuple[Token, Token], ...]]] = []
+    found: list[tuple[int, int, int, bool, tuple[tuple[Token, Token], ...], int]] = []
     for parent in explains:
         told, echoed, firm = 0, 0, story.spans[parent].kind == "user"
         matches: list[tuple[Token, Token]] = []
+        since = 8
         for use, source in zip(uses, chosen, strict=True):
             for place in use.sources:
                 is_source = place.span == parent and _is_source(story, place, source, explains)
@@ -159,19 +163,26 @@ def shared_values(story: Story, child: int, uses: list[Use]) -> list[Edge]:
                 told += use.bits if is_source else 0
                 echoed += use.bits if is_echo else 0
                 matches += [(use.token, story.at(place))] if is_source or is_echo else []
+                since = min(since, _shown_since(story, use, place)) if is_source or is_echo else since
                 guessed = use.token.flags & (ALPHA | WORDS | DOTTED) and not use.token.flags & PATH
                 firm |= (is_source or is_echo) and not guessed
-        found.append((parent, told, echoed, firm, tuple(matches[:MOST_MATCHES])))
+        found.append((parent, told, echoed, firm, tuple(matches[:MOST_MATCHES]), since))
     most = max((told for _, told, *_ in found), default=0)
     edges: list[Edge] = []
-    for parent, told, echoed, firm, evidence in found:
+    for parent, told, echoed, firm, evidence, since in found:
         if not firm and 6 * (told + echoed) < most:
             continue
         if told / 100 >= story.floor:
-            edges.append(Edge(child, parent, "value", told, evidence))
+            edges.append(Edge(child, parent, "value", told, evidence, since))
         elif echoed and (told + echoed) / 100 >= story.floor:
-            edges.append(Edge(child, parent, "echo", told + echoed, evidence))
+            edges.append(Edge(child, parent, "echo", told + echoed, evidence, since))
     return edges
+
+
+def _shown_since(story: Story, use: Use, place: Place) -> int:
+    """Results, or summaries, of later turns that show a value again."""
+    later = [other for other in use.sources if story.spans[other.span].turn > story.spans[place.span].turn]
+    return sum(story.kind(other) in ("tool_result", "meta") and other.span > place.span for other in later)
 
 
 def _is_clear(story: Story, child: int, use: Use, explains: Counter[int], uses: list[Use]) -> bool:

@@ -50,7 +50,7 @@ def test_an_effect_takes_up_what_a_look_showed():
 def test_words_that_the_user_gave_and_a_result_repeats_teach_nothing():
     lines = [user("to San Jose, by ann_lee_4471"), call("fetch"), result("San Jose ann_lee_4471")]
     assert edge(graph_of(*lines, call("look", q="San Jose"), result("x")), 2, 3)[:2] == ("echo_words", 0.2)
-    assert edge(graph_of(*lines, call("look", q="ann_lee_4471"), result("x")), 2, 3)[0] == "echo"
+    assert edge(graph_of(*lines, call("look", q="ann_lee_4471"), result("x")), 2, 3)[0] == "echo_words"
 
 
 @pytest.mark.parametrize(

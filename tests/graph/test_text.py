@@ -152,7 +152,7 @@ def test_the_command_line_ends_with_the_line_and_starts_after_cd():
     assert not found["srv/x"] & words.COMMAND
 
 
-WORD = re.compile(r"[A-Za-z0-9_]+(?:[-./:@+'#][A-Za-z0-9_]+)*")
+WORD = re.compile(r"[A-Za-z0-9_]+(?:(?:/[-.]?|[-.:@+'#])[A-Za-z0-9_]+)*")
 
 
 @given(st.text(st.sampled_from("aB1_ -./:@+'#,;(\n"), max_size=40))

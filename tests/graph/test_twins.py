@@ -35,8 +35,8 @@ SAMPLES = [
 
 # ---------------------------------------------------------------- what the kernels say, in the words of the twins
 
-Said = tuple[int, int, str, int, tuple[tuple[bytes, int, bytes, int], ...]]
-"""Child, parent, rule, bits, and of each match the two tokens with the byte where each starts in its text."""
+Said = tuple[int, int, str, int, tuple[tuple[bytes, int, bytes, int], ...], int]
+"""Child, parent, rule, bits, of each match the two tokens with the byte where each starts in its text, shown since."""
 
 
 def kernel_tokens(text: str) -> list[Token]:
@@ -83,9 +83,9 @@ def kernel_edges(values: Values) -> list[list[Said]]:
     for first, last in pairwise(values.span_offsets.tolist()):
         children = values.edges[:, match.CHILD]
         said: list[Said] = []
-        for child, parent, rule, bits, lo, hi in values.edges[(first <= children) & (children < last)].tolist():
+        for child, parent, rule, bits, lo, hi, since in values.edges[(first <= children) & (children < last)].tolist():
             matches = tuple((*place(values, a), *place(values, b)) for a, b in values.matches[lo:hi].tolist())
-            said.append((child - first, parent - first, RULE_NAMES[rule], bits, matches))
+            said.append((child - first, parent - first, RULE_NAMES[rule], bits, matches, since))
         out.append(sorted(said))
     return out
 
@@ -99,7 +99,7 @@ def kernel_resources(values: Values) -> list[list[tuple[bytes, int, int, bool]]]
 def twin_edges(trajectory: Trajectory) -> tuple[list[Said], int]:
     edges, ignored = naive_values.value_edges(trajectory, fails(trajectory), stores(trajectory))
     said = [
-        (e.child, e.parent, e.rule, e.bits, tuple((a.raw, a.start, b.raw, b.start) for a, b in e.matches))
+        (e.child, e.parent, e.rule, e.bits, tuple((a.raw, a.start, b.raw, b.start) for a, b in e.matches), e.since)
         for e in edges
     ]
     return sorted(said), ignored
@@ -201,6 +201,7 @@ SHOWN = (
 KEYS = ("id", "q", "order_no", "subtotal", "net price", "gross price", "QX-7741", "note")
 WORDS = [first + second for first in "abcdefghijklmnopqrst" for second in "abcdefghijklmnopqrst"]
 GLUE = (" ", ", ", "\n", ". ", " and ", ": ", "=", '" "', "' '", "", ".")
+KINDS = ("user", "system", "meta", "say", "think", "call", "call", "result", "result", "failure")
 SAID = st.lists(st.sampled_from(SHOWN), min_size=1, max_size=5)
 
 
@@ -222,13 +223,13 @@ def conversations(draw, most: int = 14) -> Trajectory:
     """Talks in which everybody repeats a few values, and no action says twice the same."""
     lines: list[Line] = []
     for k in range(draw(st.integers(3, most))):
-        kind = draw(st.sampled_from(("user", "system", "say", "think", "call", "call", "result", "result", "failure")))
+        kind = draw(st.sampled_from(KINDS))
         if kind == "call":
             lines.append(call(draw(st.sampled_from(("fetch", "look", "write", "write"))), k=k, **draw(OBJECTS)))
         elif kind in ("say", "think"):
             lines.append((say if kind == "say" else think)(f"{draw(REPLIES)} {'.' * k}"))
-        elif kind == "system":
-            lines.append({"kind": "system", "text": draw(prose())})
+        elif kind in ("system", "meta"):
+            lines.append({"kind": kind, "text": draw(prose())})
         else:
             lines.append({"user": user, "result": result, "failure": failure}[kind](draw(REPLIES)))
     declared = draw(st.sampled_from(((), (tool("pick", "631, 1370, MIA or QX-7741"),))))

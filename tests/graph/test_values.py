@@ -73,9 +73,13 @@ def test_a_result_that_echoes_its_own_call_is_no_source():
 
 def test_what_the_user_gave_stays_the_users_and_a_result_that_shows_it_unasked_is_secondary():
     graph = graph_of(
-        user("I am ann_lee_4471."), call("fetch"), result("profile ann_lee_4471"), call("look", id="ann_lee_4471"),
-        result("fine"), tools=READS,
-    )  # fmt: skip
+        user("I paid 48213."),
+        call("fetch"),
+        result("total 48213"),
+        call("look", sum=48213),
+        result("fine"),
+        tools=READS,
+    )
     assert edge(graph, 0, 3)[0] == "value"
     assert edge(graph, 2, 3)[:2] == ("echo", 0.85)
 

@@ -16,6 +16,8 @@ from trajcredit.graph.control import context_edges, control_edges, turn_edges
 from trajcredit.graph.edges import EdgeList, Reason
 from trajcredit.graph.evidence import EDGE_KINDS, RULES
 from trajcredit.graph.failures import failed
+from trajcredit.graph.folders import folder_edges
+from trajcredit.graph.retold import outdate_known, outdate_unseen, retold_edges
 from trajcredit.graph.spangraph import SpanGraph
 from trajcredit.graph.state import Texts, state_edges
 from trajcredit.graph.text import is_withheld
@@ -82,10 +84,14 @@ def _build(trajectories: list[Trajectory], writes: Mapping[str, bool]) -> list[S
         edges = EdgeList(len(trajectory.spans))
         _logged_edges(trajectory, edges)
         turn_edges(log, edges)
-        value_edges(log, first, found[t], values, edges)
+        told = value_edges(log, first, found[t], values, edges)
         forms_of, telling_of = partial(values.forms_of, first), cache(partial(values.telling_of, first))
         state_edges(log, edges, Texts(forms_of, telling_of, values.text_at))
+        folder_edges(log, first, values, edges)
+        outdate_unseen(log, edges)
+        outdate_known(edges)
         control_edges(log, edges, forms_of)
+        retold_edges(log, first, told, values, edges)
         context_edges(log, edges, forms_of)
         built.append((log, edges))
     return _assemble(built, values, fails)

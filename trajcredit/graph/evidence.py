@@ -41,10 +41,10 @@ RULES: tuple[Rule, ...] = (
     Rule("variable", "state", "reads the variable {detail}, set here", 0.95),
     Rule("check", "state", "checks the effect of this call", 0.95),
     Rule("run_output", "state", "stores what this code produced", 0.95),
-    Rule("build", "state", "works on what this call last changed", 0.8),
+    Rule("build", "state", "works on what this call last changed", 0.75),
     Rule("repair", "state", "succeeds where the same call had failed before this one", 0.85),
     Rule("looked_up", "state", "acts on what the user named and this call looked up", 0.5),
-    Rule("publish", "state", "publishes what this call changed", 0.9),
+    Rule("publish", "state", "publishes what this call changed", 0.85),
     Rule("retry", "control", "tries again after this failure", 0.95),
     Rule("finding", "control", "follows a bad finding here", 0.95),
     Rule("closing", "control", "reports the effect of this call", 0.9),
@@ -54,9 +54,9 @@ RULES: tuple[Rule, ...] = (
     Rule("explicit", "explicit", "the log says so{detail}", 1.0),
     Rule("override", "override", "a person says so{detail}", 1.0),
     Rule("reaction", "control", "came right after this failure", 0.95),
-    Rule("shown_again", "state", "its result shows {detail}, written here", 0.9),
+    Rule("shown_again", "state", "its result shows {detail}, written here", 0.85),
     Rule("again", "state", "is made again after this change", 0.95),
-    Rule("in_vain", "control", "came right after this call had found nothing", 0.7),
+    Rule("in_vain", "control", "came right after this call had found nothing", 0.8),
     Rule("thought", "control", "thinks about what came just before", 0.95),
     Rule("review", "state", "looks over what has changed, and this call changed something", 0.95),
     Rule("file_after_write", "state", "works on {detail}, a file last changed here", 0.95),
@@ -66,14 +66,21 @@ RULES: tuple[Rule, ...] = (
     Rule("program", "state", "asks the program whose state this call changed", 0.9),
     Rule("refines", "control", "looks further, much as this look did", 0.85),
     Rule("output", "control", "answers what was said here; no call of it is logged", 0.9),
-    Rule("echo_words", "value", "uses {values}, words that the user gave and this result showed again", 0.2),
+    Rule("echo_words", "value", "uses {values}, which the user named and this result only named again", 0.2),
+    Rule("folder", "value", "looks into {detail}, a folder of what is shown here", 0.8),
+    Rule("retold", "value", "tells {values}, which this latest result is about", 0.8),
+    Rule("same_figure", "value", "states {values}, which this latest result shows too", 0.45),
 )
 LEAST_SURE, SUREST, BITS_TO_SURE = 0.8, 0.99, 100.0
 """Weight of a value edge: LEAST_SURE + bits / BITS_TO_SURE, at most SUREST."""
+ONE_OF_MANY = 0.6
+"""Weight of a value edge from a result, where several later ones showed its values again, or the agent works on it."""
 CLAIM = 0.25
 """Weight below which an edge is a candidate: shown, and leading nowhere."""
 CANDIDATE = 0.05
 """Weight of an edge whose rule fits and whose texts do not bear it out: it is shown as possible and not claimed."""
+OUTDATED = 0.2
+"""Weight of an edge whose values the agent saw again later, or no longer saw, before it used them."""
 RULE_CODES = {rule.name: code for code, rule in enumerate(RULES)}
 
 

@@ -9,25 +9,37 @@ from typing import TypeAlias
 from trajcredit.graph.calls import CallLog
 from trajcredit.graph.edges import EdgeList
 from trajcredit.graph.effects import RUNS
-from trajcredit.graph.evidence import value_weight
+from trajcredit.graph.evidence import ONE_OF_MANY, value_weight
 from trajcredit.graph.values import RULE_NAMES, Values
-from trajcredit.kernels import scan
+from trajcredit.kernels import scan, words
 
 __all__ = ["found_edges", "value_edges"]
 
-Found: TypeAlias = tuple[int, int, str, float, tuple[int, ...]]
-"""Child, parent, rule, bits, and tokens of child and parent in turn."""
+SHOWN_AGAIN = 2
+"""Later results that showed all an edge rests on: from so many on it is doubtful which of them was read."""
+
+Found: TypeAlias = tuple[int, int, str, float, tuple[int, ...], int]
+"""Child, parent, rule, bits, tokens of child and parent in turn, and how often all of it was shown again since."""
 
 
-def value_edges(log: CallLog, first: int, found: Sequence[Found], values: Values, edges: EdgeList) -> None:
+def value_edges(
+    log: CallLog, first: int, found: Sequence[Found], values: Values, edges: EdgeList
+) -> dict[int, list[int]]:
     """Add the value edges of a trajectory whose spans start at `first`; mark calls as consumed and as fed by the user.
+
+    Returns message -> its tokens that have a source.
 
     An id that a result shows again is an edge only where the call that made it set something up or changed something:
     looking a thing up twice is no session.
     """
     spans = log.trajectory.spans
-    for child, parent, name, bits, matches in found:
+    told: dict[int, list[int]] = {}
+    given_by_user = _from_user(log, first, found, values)
+    worked_on = _worked_on(log)
+    for child, parent, name, bits, matches, since in found:
         child, parent = child - first, parent - first
+        if spans[child].kind == "assistant":
+            told.setdefault(child, []).extend(matches[::2])
         if name == "minted_id":
             maker = log.by_span[parent]
             if maker.is_effect and maker.code is None and maker.act.verb not in RUNS:  # what runs may print any id
@@ -37,9 +49,14 @@ def value_edges(log: CallLog, first: int, found: Sequence[Found], values: Values
             shown = dict.fromkeys(repr(values.text_at(token)) for token in matches[::2])
             edges.add(parent, child, name, detail=", ".join(shown))
             continue
-        if name == "echo" and not any(_has_digit(values.text_at(token)) for token in matches[::2]):
+        if name == "echo" and not _confirms(matches[::2], given_by_user.get(child, set()), values):
             name = "echo_words"
         weight = value_weight(bits) if name == "value" else None
+        if name == "value" and spans[parent].kind == "tool_result":
+            files = worked_on.get(child, {})
+            forms = values.tokens[list(matches[::2]), scan.FORM].tolist()
+            if since >= SHOWN_AGAIN or all(files.get(form, -1) > parent for form in forms):
+                weight = ONE_OF_MANY
         edges.add(parent, child, name, matches, _detail(name, matches, values), weight)
         used = log.by_span.get(parent)
         if used is not None:
@@ -48,19 +65,47 @@ def value_edges(log: CallLog, first: int, found: Sequence[Found], values: Values
             given = set(values.tokens[list(matches[::2]), scan.FORM].tolist())
             call = log.by_span[child]
             call.from_user |= any(name.whole and name.form in given for name in call.names)
+    return told
 
 
-def _has_digit(text: str) -> bool:
-    """Whether a value holds a figure."""
-    return any(c.isdigit() for c in text)
+def _from_user(log: CallLog, first: int, found: Sequence[Found], values: Values) -> dict[int, set[int]]:
+    """Values of every child that a user turn explains."""
+    spans = log.trajectory.spans
+    given: dict[int, set[int]] = {}
+    for child, parent, _, _, matches, _ in found:
+        if spans[parent - first].kind == "user":
+            given.setdefault(child - first, set()).update(values.tokens[list(matches[::2]), scan.FORM].tolist())
+    return given
+
+
+def _worked_on(log: CallLog) -> dict[int, dict[int, int]]:
+    """Of the files that every call names the last earlier call that named them: who works on a file knows its name."""
+    last: dict[int, int] = {}
+    found: dict[int, dict[int, int]] = {}
+    for call in log.calls:
+        files = [name.form for name in call.names if name.file]
+        if files:
+            found[call.span] = {form: last[form] for form in files if form in last}
+            last.update(dict.fromkeys(files, call.span))
+    return found
+
+
+def _confirms(tokens: Sequence[int], given: set[int], values: Values) -> bool:
+    """Whether a result that shows again what the user gave tells more than that: it bears out a figure, or shows a part
+    that no user turn explains. A name or an id only says what is spoken of, whoever repeats it."""
+    for token in tokens:
+        flags = values.tokens[token, scan.FLAGS]
+        if values.tokens[token, scan.FORM] not in given or (flags & words.NUMBER and not flags & words.IDKEY):
+            return True
+    return False
 
 
 def found_edges(values: Values) -> list[list[Found]]:
     """What the kernels matched, trajectory by trajectory."""
     tokens = values.matches.ravel().tolist()
     found = [
-        (child, parent, RULE_NAMES[rule], bits / 100, tuple(tokens[2 * a : 2 * b]))
-        for child, parent, rule, bits, a, b in values.edges.tolist()
+        (child, parent, RULE_NAMES[rule], bits / 100, tuple(tokens[2 * a : 2 * b]), since)
+        for child, parent, rule, bits, a, b, since in values.edges.tolist()
     ]
     return [found[a:b] for a, b in pairwise(values.edge_offsets[values.span_offsets].tolist())]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -27,6 +27,7 @@ ROLES = {
     "reasoning": carriers.REASONS,
     "meta": carriers.SYSTEM,
 }
+ACTIONS = (carriers.CALLS, carriers.SAYS, carriers.REASONS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +35,7 @@ class Values:
     """What the kernels found in S spans of T trajectories.
 
     span_offsets    i64[T+1]  spans of trajectory t; every other span number here counts through all T
-    edges           i32[E, 6] match.CHILD, PARENT, RULE, WORTH (hundredths of a bit), MATCH_LO, MATCH_HI; by child
+    edges           i32[E, 7] match.CHILD, PARENT, RULE, WORTH (in hundredths), MATCH_LO, MATCH_HI, SINCE; by child
     edge_offsets    i64[S+1]  edges into span i
     matches         i32[M, 2] child token, parent token
     ignored         i64[T]    uses of values that are too common to prove anything
@@ -72,13 +73,38 @@ class Values:
         columns = (forms_of, tokens, wholes, arguments, files)
         found = list(map(Resource, *(column.tolist() for column in columns)))
         bounds = self.resource_offsets.tolist()
+        stems = self._stems(tokens)
         naming = np.flatnonzero(np.diff(self.resource_offsets)).tolist()
-        return {span: found[bounds[span] : bounds[span + 1]] for span in naming}
+        return {span: [found[k] for k in range(bounds[span], bounds[span + 1]) if not stems[k]] for span in naming}
+
+    def _stems(self, tokens: I32) -> BOOL:
+        """Which tokens are paths without their suffix: what is imported so is found, but App.css is not App.tsx."""
+        ends = np.minimum(self.tokens[tokens, scan.END], len(self.texts.data) - 1)
+        cut = self.tokens[tokens, scan.FLAGS] & words.PART != 0
+        out: BOOL = cut & (self.texts.data[ends] == ord("."))
+        return out
 
     def text_at(self, token: int) -> str:
         """A token as its normal text."""
         start, end = self.tokens[token, scan.START], self.tokens[token, scan.END]
         return bytes(self.texts.data[start:end]).decode("utf-8", "replace").replace("\x01", "")
+
+    def places(self, span: int, forms_: Collection[int]) -> dict[int, int]:
+        """Of these normal forms those that stand in a span, and the first token of each; no JSON keys."""
+        text = int(self.text_of[span])
+        lo, hi = self.token_offsets[text], self.token_offsets[text + 1]
+        rows = self.tokens[lo:hi]
+        found = np.isin(rows[:, scan.FORM], list(forms_)) & (rows[:, scan.FLAGS] & words.KEY == 0)
+        at = np.flatnonzero(found)[::-1]
+        return dict(zip(rows[at, scan.FORM].tolist(), (at + lo).tolist(), strict=True))
+
+    def paths(self, span: int) -> list[str]:
+        """Paths in a span, whole, as normal text; no JSON keys."""
+        text = int(self.text_of[span])
+        lo, hi = self.token_offsets[text], self.token_offsets[text + 1]
+        flags = self.tokens[lo:hi, scan.FLAGS]
+        found = (flags & words.PATH != 0) & (flags & (words.PART | words.KEY) == 0)
+        return [self.text_at(token) for token in (lo + np.flatnonzero(found)).tolist()]
 
     def telling_of(self, first: int, span: int, quoted: bool = False) -> frozenset[int]:
         """Normal forms in a span that are more than words of the language, or stand in quotes; no JSON keys."""
@@ -172,6 +198,12 @@ def _span_matrix(
     tool[answers] = tool[call[answers]]
     role = np.array([ROLES[span.kind] for span in spans], dtype=np.int64)
     asked = np.concatenate([[0], np.cumsum(role == carriers.USER)])
+    at = np.arange(len(spans))
+    relays = np.array([span.kind == "meta" for span in spans], dtype=bool)
+    acted = np.concatenate([[0], np.cumsum(np.isin(role, ACTIONS))])
+    relays &= acted[at] > acted[first]  # before anything was done there is nothing to sum up
+    role[relays] = carriers.RELAYS
+    latest = np.maximum.accumulate(np.concatenate([[-1], np.where(relays, at, -1)]))[:-1] if len(spans) else at
     matrix = np.empty((len(spans), carriers.N_SPAN_COLUMNS), dtype=np.int32)
     matrix[:, carriers.ROLE] = role
     matrix[:, carriers.TEXT] = text_of
@@ -181,6 +213,7 @@ def _span_matrix(
     matrix[:, carriers.WRITES] = stores
     matrix[:, carriers.TOOL] = tool
     matrix[:, carriers.ROUND] = asked[1:] - asked[first]
+    matrix[:, carriers.SINCE] = np.where(latest >= first, latest, -1)
     return matrix
 
 
@@ -189,13 +222,14 @@ def _walk(
 ) -> tuple[I32, I32, I64]:
     """Value edges ordered by child, their matches, and per trajectory the uses of values too common to count."""
     per_text = np.diff(token_offsets)
-    acts = np.isin(spans[:, carriers.ROLE], (carriers.CALLS, carriers.SAYS, carriers.REASONS))
+    acts = np.isin(spans[:, carriers.ROLE], (*ACTIONS, carriers.RELAYS))
     most_tokens = int(per_text[spans[acts, carriers.TEXT]].max(initial=0))
     ignored = np.zeros(len(span_offsets) - 1, dtype=np.int64)
-    edges, matches = _table(6, 0), _table(2, 0)
+    edges, matches = _table(match.N_EDGE_COLUMNS, 0), _table(2, 0)
     n_edges, n_matches = 4 * len(spans) + 1024, 16 * len(spans) + 1024
     while n_edges > len(edges) or n_matches > len(matches):
-        edges, matches = _table(6, max(n_edges, len(edges))), _table(2, max(n_matches, len(matches)))
+        edges = _table(match.N_EDGE_COLUMNS, max(n_edges, len(edges)))
+        matches = _table(2, max(n_matches, len(matches)))
         n_edges, n_matches = walk.walk(
             text, span_offsets, declared, spans, tokens, token_offsets, *table, most_tokens, edges, matches, ignored
         )

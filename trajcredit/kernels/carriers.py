@@ -8,13 +8,14 @@ from trajcredit.kernels import words as w
 from trajcredit.kernels.jit import jit
 from trajcredit.kernels.scan import BITS, END, FLAGS, FORM, START
 
-# Columns of the span matrix i32[spans, 8]
-ROLE, TEXT, TURN, FAILED, CALL, TOOL, ROUND, WRITES = range(8)
+# Columns of the span matrix i32[spans, 9]
+ROLE, TEXT, TURN, FAILED, CALL, TOOL, ROUND, WRITES, SINCE = range(9)
 """CALL: of a result, its call or -1. ROUND: how many user turns came before, the own one included. WRITES: a call that
-stored what its arguments say."""
-N_SPAN_COLUMNS = 8
+stored what its arguments say. SINCE: the last span before that replaced what came before it (a summary), or -1."""
+N_SPAN_COLUMNS = 9
 # Roles
-NOBODY, SYSTEM, USER, RESULT, CALLS, SAYS, REASONS = range(7)
+NOBODY, SYSTEM, USER, RESULT, CALLS, SAYS, REASONS, RELAYS = range(8)
+"""RELAYS: it stands for what came before, which is no longer seen."""
 
 # Columns of the value matrix i32[forms, 29]
 STAMP = 0  # transcript + 1 the row is valid for
@@ -98,7 +99,7 @@ def own(span: int, agent: int, spans: I32, tokens: I32, token_offsets: I64, valu
             values[form, ORIGIN] = agent
         if spans[span, ROLE] == CALLS:
             values[form, TOPIC] = 1
-        if spans[span, WRITES] and values[form, ORIGIN] == AGENT:
+        if spans[span, WRITES] and (values[form, ORIGIN] == AGENT or values[form, WROTE] != 0):
             at = WROTE if values[form, WROTE] == 0 else WROTE_LAST
             values[form, at] = span + 1
             values[form, at + 1] = k
@@ -122,6 +123,22 @@ def carry(span: int, spans: I32, tokens: I32, token_offsets: I64, values: I32, a
             values[form, ORIGIN] = SHOWN_FIRST
         if tokens[k, FLAGS] & w.ALONE and tokens[k, FLAGS] & w.NUMBER:
             values[form, ALONE_AT] = span + 1
+        add_carrier(span, k, form, tokens, values)
+
+
+@jit
+def relay(span: int, spans: I32, tokens: I32, token_offsets: I64, values: I32) -> None:
+    """A summary shows these values from here on, and nobody before it: the agent no longer sees who did."""
+    text = spans[span, TEXT]
+    for k in range(token_offsets[text], token_offsets[text + 1]):
+        form = tokens[k, FORM]
+        if form < 0 or tokens[k, FLAGS] & w.KEY:
+            continue
+        if values[form, ORIGIN] != SYSTEM_TEXT:
+            values[form, ORIGIN] = SHOWN_FIRST
+        n = values[form, CARRIED]
+        if n > 0 and values[form, SPAN_AT + slot_of(n - 1)] != span:
+            values[form, CARRIED] = 0
         add_carrier(span, k, form, tokens, values)
 
 
@@ -165,12 +182,13 @@ def is_short(token: int, tokens: I32) -> bool:
 def candidates(child: int, token: int, spans: I32, tokens: I32, values: I32, pick: I32) -> int:
     """Fill the sources that a child's token can have, oldest first, and the token in each; how many, at most KEPT.
 
-    Not a result of the child's own turn; a failed result only where no other shows the value; not two pieces of
-    different compounds, save of paths; a plain word only where it was shown as a value and is used in a call.
+    Not a result of the child's own turn; a failed result, or what came before a summary, only where no other shows the
+    value; not two pieces of different compounds, save of paths; a plain word only where it was shown as a value and is
+    used in a call.
     """
     form, flags = tokens[token, FORM], tokens[token, FLAGS]
     carried = values[form, CARRIED]
-    n = failed = 0
+    n = failed = outdated = 0
     half = KEPT // 2
     for k in range(min(carried, KEPT)):
         slot = slot_of(k if k < half or carried <= KEPT else carried - KEPT + k)
@@ -187,7 +205,16 @@ def candidates(child: int, token: int, spans: I32, tokens: I32, values: I32, pic
         pick[SOURCE + n] = span
         pick[SOURCE_TOKEN + n] = source
         failed += spans[span, FAILED]
+        outdated += 1 if span < spans[child, SINCE] else 0
         n += 1
+    if 0 < outdated < n:  # oldest first
+        for j in range(outdated, n):
+            pick[SOURCE + j - outdated] = pick[SOURCE + j]
+            pick[SOURCE_TOKEN + j - outdated] = pick[SOURCE_TOKEN + j]
+        n -= outdated
+        failed = 0
+        for j in range(n):
+            failed += spans[pick[SOURCE + j], FAILED]
     if failed == 0 or failed == n:
         return n
     kept = 0
@@ -197,3 +224,13 @@ def candidates(child: int, token: int, spans: I32, tokens: I32, values: I32, pic
             pick[SOURCE_TOKEN + kept] = pick[SOURCE_TOKEN + j]
             kept += 1
     return kept
+
+
+@jit
+def shown_since(pick: I32, j: int, spans: I32) -> int:
+    """How many of the sources of a pick that are kept are results, or summaries, of a later turn than source j."""
+    n = 0
+    for k in range(j + 1, pick[SOURCES]):
+        shows = spans[pick[SOURCE + k], ROLE] == RESULT or spans[pick[SOURCE + k], ROLE] == RELAYS
+        n += 1 if shows and spans[pick[SOURCE + k], TURN] > spans[pick[SOURCE + j], TURN] else 0
+    return n

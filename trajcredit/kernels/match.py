@@ -46,9 +46,10 @@ NEAR, COUNTED = 0, 1
 # of values too common to prove anything
 N_EDGES, N_MATCHES, COMPARED, N_SUM_EDGES, IGNORED = range(5)
 N_COUNTERS = 5
-# Columns of the edge matrix i32[edges, 6]; MATCH_LO:MATCH_HI are rows of the match matrix i32[matches, 2] (child token,
-# parent token)
-CHILD, PARENT, RULE, WORTH, MATCH_LO, MATCH_HI = range(6)
+# Columns of the edge matrix i32[edges, 7]; MATCH_LO:MATCH_HI are rows of the match matrix i32[matches, 2] (child token,
+# parent token). SINCE: how often results of later turns showed again what the edge rests on, at least
+CHILD, PARENT, RULE, WORTH, MATCH_LO, MATCH_HI, SINCE = range(7)
+N_EDGE_COLUMNS = 7
 # Rules, in the terms of this kernel; graph.values names them
 VALUE, ECHO, NEIGHBOUR, WHOLE_RESULT, FIELD_SUM, MINTED_ID, SHOWN_AGAIN = range(7)
 
@@ -338,10 +339,14 @@ def write_edges(
                 add_edge(child, parent, VALUE, bits, edges, size)
             else:
                 add_edge(child, parent, ECHO, bits + echoed, edges, size)
+            since = c.KEPT
             while at >= 0:
                 k = at // c.KEPT
+                since = min(since, c.shown_since(picks[k], at % c.KEPT, spans))
                 add_match(picks[k, c.TOKEN], picks[k, c.SOURCE_TOKEN + at % c.KEPT], edges, matches, size)
                 at = link[at]
+            if size[N_EDGES] <= len(edges):
+                edges[size[N_EDGES] - 1, SINCE] = since
 
 
 @jit
@@ -378,6 +383,7 @@ def add_edge(child: int, parent: int, rule: int, bits: float, edges: I32, size: 
     edges[e, WORTH] = int(100.0 * bits + 0.5)
     edges[e, MATCH_LO] = size[1]
     edges[e, MATCH_HI] = size[1]
+    edges[e, SINCE] = 0
 
 
 @jit

@@ -8,7 +8,7 @@ import numpy as np
 
 from trajcredit.arrays import I32, I64, U8
 from trajcredit.kernels import carriers as c
-from trajcredit.kernels.carriers import CALL, CALLS, FAILED, REASONS, RESULT, ROLE, SAYS, SYSTEM, TOOL, USER
+from trajcredit.kernels.carriers import CALL, CALLS, FAILED, REASONS, RELAYS, RESULT, ROLE, SAYS, SYSTEM, TOOL, USER
 from trajcredit.kernels.derived import MOST_SUMS, add_sums, field_sums, minted_ids, neighbours, whole_results
 from trajcredit.kernels.jit import jit
 from trajcredit.kernels.match import (
@@ -70,7 +70,7 @@ def walk(
         size[N_SUM_EDGES:] = 0
         for i in range(first, last):
             role = spans[i, ROLE]
-            if role == CALLS or role == SAYS or role == REASONS:
+            if role == CALLS or role == SAYS or role == REASONS or role == RELAYS:
                 n = gather(i, common, spans, tokens, token_offsets, values, picks, size)
                 choose(i, n, spans, tokens, token_offsets, values, picks, marks, worth, size)
                 write_edges(i, n, floor, spans, tokens, picks, worth, head, link, edges, matches, size)
@@ -80,11 +80,14 @@ def walk(
                     )
                 elif role == SAYS:
                     whole_results(i, spans, tokens, token_offsets, values, edges, matches, size)
-                if role != REASONS:
+                if role == CALLS or role == SAYS:
                     field_sums(
                         i, first, text, spans, tokens, token_offsets, values, sums, n_sums, tools, edges, matches, size
                     )
-                c.own(i, c.AGENT, spans, tokens, token_offsets, values)
+                if role == RELAYS:
+                    c.relay(i, spans, tokens, token_offsets, values)
+                else:
+                    c.own(i, c.AGENT, spans, tokens, token_offsets, values)
             elif role == SYSTEM:
                 c.own(i, c.SYSTEM_TEXT, spans, tokens, token_offsets, values)
             elif role == USER or role == RESULT:
