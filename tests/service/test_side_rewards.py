@@ -64,6 +64,13 @@ def test_source_name_and_time_of_a_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "reason", "others"),
     [
+        pytest.param(
+            '[{"trajectory": "a", "value": 1, "span": 2}, {"trajectory": "b", "value": 1}]',
+            1,
+            "record 1: `span`: rewards of single spans are not taken",
+            1,
+            id="of a span",
+        ),
         pytest.param({"a": "high", "b": 1}, None, "the reward of 'a' is no finite number", 1, id="no number"),
         pytest.param('{"a": NaN, "b": 1}', None, "the reward of 'a' is no finite number", 1, id="NaN in an object"),
         pytest.param('{"a": 1,\n "b": -Infinity}', None, "the reward of 'b' is no finite", 1, id="infinity in one"),

@@ -27,6 +27,7 @@ from trajcredit.critics.ridge import Ridge
 from trajcredit.critics.sequence import Sequence as Network
 from trajcredit.critics.words import Vocabulary
 from trajcredit.errors import InputError, UnknownNameError
+from trajcredit.model import LARGEST_NUMBER
 
 __all__ = ["SCHEMA", "known", "load", "to_bytes"]
 
@@ -214,8 +215,8 @@ def _pool(kind: str, p: int, told: _Pool, arrays: dict[str, Any]) -> FittedPool:
             raise _BrokenError(f"pool {p} has no array {name!r}; expected {expected}")
         if array.shape != shape or array.dtype != TYPES[dtype]:
             raise _BrokenError(f"pool {p}: {name!r} is {array.dtype}{list(array.shape)}; expected {expected}")
-        if dtype == "F64" and not (np.isfinite(array) | (np.isnan(array) & (name == "figures"))).all():
-            raise _BrokenError(f"pool {p}: {name!r} holds what is no finite number")
+        if dtype == "F64" and not ((np.abs(array) <= LARGEST_NUMBER) | (np.isnan(array) & (name == "figures"))).all():
+            raise _BrokenError(f"pool {p}: {name!r} holds what is no number within {LARGEST_NUMBER:.5g}")
         return array
 
     n_marks = arrays.get(f"{p}/marks", np.zeros(0)).size

@@ -215,6 +215,8 @@ def _of_row(row: Any, line: int) -> SideReward:
         raise ValueError(f"expected one of {', '.join(NAMES)} and one of {', '.join(VALUES)}")
     if not isinstance(name, str | int) or isinstance(name, bool):
         raise ValueError(f"expected text as {', '.join(NAMES)}, not {type(name).__name__}")
+    if row.get("span") is not None:
+        raise ValueError("`span`: rewards of single spans are not taken from a file of rewards, log them on the spans")
     source = row.get("source") or "verifier"
     if source not in REWARD_SOURCES:
         raise ValueError(f"no reward source {source!r}; known: {', '.join(REWARD_SOURCES)}")
