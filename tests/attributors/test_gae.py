@@ -89,3 +89,47 @@ def test_of_thousands_of_steps_the_largest_are_explained_and_the_rest_as_a_sum(u
 def test_a_turn_of_thousands_of_actions_names_no_more_spans_than_can_be_read() -> None:
     [term] = Gae(unit="turn", values="zero").explain(batch_of(run("a" * 1000, 1.0)), 500)
     assert term.spans == tuple(range(64))
+
+
+@pytest.mark.parametrize(
+    ("flavour", "credit"),
+    [
+        # the answer: 1 - .5 = .5
+        pytest.param("verl", [-0.25 + 0.25 + 0.125, NAN, 0.5], id="verl steps over the result"),
+        pytest.param("openrlhf", [-0.25 + 0.25 * (0.25 + 0.125), NAN, 0.5], id="in openrlhf it is a step at V = 0"),
+        pytest.param("skyrl", [2 - 0.25 + 0.25 * (0.25 - 4 + 0.125), NAN, 0.5], id="skyrl reads its V"),
+        pytest.param("slime", [2 - 0.25 + 0.25 * (0.25 - 4 + 0.125), NAN, 0.5], id="so does slime"),
+    ],
+)
+def test_a_result_between_two_actions_as_each_trainer_has_it(flavour: Any, credit: list[float]) -> None:
+    batch = batch_of(run("cra", 1.0, values=[0.25, 4, 0.5]))
+    gae = Gae(0.5, 0.5, flavour=flavour)
+    np.testing.assert_allclose(gae(batch).credit, credit, rtol=0, atol=1e-12)
+    for span in range(3):
+        total = sum(term.value for term in gae.explain(batch, span))
+        np.testing.assert_allclose(total, np.nan_to_num(credit[span]), rtol=0, atol=1e-12)
+
+
+def test_where_every_value_is_read_every_span_needs_one() -> None:
+    batch = batch_of(run("cra", 1.0, values=[0.25, None, 0.5]), run("a", 1.0, values=[0.5]))
+    for flavour in ("verl", "openrlhf"):
+        assert Gae(flavour=flavour)(batch).notes == ()
+    got = Gae(flavour="skyrl")(batch)
+    np.testing.assert_array_equal(got.credit, [NAN, NAN, NAN, 0.5])
+    assert [(note.code, note.trajectory) for note in got.notes] == [("missing-values", "t0")]
+
+
+@pytest.mark.parametrize(
+    ("flavour", "over"),
+    [("verl", (0.5 + 1e-8) ** 0.5), ("openrlhf", 0.5), ("areal", 0.5**0.5 + 1e-5)],
+)
+def test_advantages_are_whitened_as_each_trainer_does(flavour: Any, over: float) -> None:
+    batch = batch_of(run("ua", 1.0, values=[None, 0.5]), run("a", 2.0, values=[0.5]), run("a", None, values=[0.5]))
+    gae = Gae(flavour=flavour, whiten=True)
+    assert (gae.scope, Gae().scope) == ("batch", "group")
+    got = gae(batch)
+    np.testing.assert_array_equal(got.credit, [NAN, 0.5, 1.5, NAN])
+    np.testing.assert_allclose(got.advantage, [NAN, -0.5 / over, 0.5 / over, NAN], rtol=0, atol=1e-12)
+    alike = gae(batch_of(run("a", 1.0, values=[0.5])))
+    assert alike.advantage.tolist() == [0.0]
+    assert [note.code for note in alike.notes] == ["nothing-to-whiten"]

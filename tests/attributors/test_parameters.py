@@ -6,7 +6,20 @@ from typing import Any
 
 import pytest
 
-from trajcredit.attributors import Dag, Gae, Grpo, MovingAverage, Rloo, Rtg, configure
+from trajcredit.attributors import (
+    Dag,
+    Gae,
+    Gpg,
+    Grpo,
+    Maxrl,
+    MovingAverage,
+    Opo,
+    Passk,
+    ReinforcePp,
+    Rloo,
+    Rtg,
+    configure,
+)
 from trajcredit.errors import InputError
 from trajcredit.registry import attributors, parameters, summary
 
@@ -16,10 +29,15 @@ NAMES = [
     "doubly_robust",
     "gae",
     "gigpo",
+    "gpg",
     "grpo",
     "information_gain",
+    "maxrl",
     "moving_average",
     "novelty",
+    "opo",
+    "passk",
+    "reinforce_pp",
     "rloo",
     "rtg",
     "shapley",
@@ -50,13 +68,45 @@ def test_every_parameter_has_a_default_and_a_sentence(name: str) -> None:
         pytest.param(Grpo, {"flavour": "vrel"}, "flavour='vrel' is not one of verl, trl", id="a flavour misspelt"),
         pytest.param(Grpo, {"ddof": 2}, "ddof=2 is not one of None, 0, 1", id="ddof 2"),
         pytest.param(Grpo, {"eps": -1e-9}, "eps=-1e-09", id="eps below 0"),
-        pytest.param(Grpo, {"scale": "batch"}, "scale='batch' is not one of group, none", id="a scale we lack"),
+        pytest.param(Grpo, {"scale": "step"}, "scale='step' is not one of group, batch, none", id="a scale we lack"),
+        pytest.param(Grpo, {"baseline": "task"}, "baseline='task' is not one of flavour, group", id="a mean we lack"),
+        pytest.param(
+            Grpo, {"flavour": "prime", "scale": "batch"}, "flavour=prime divides by nothing", id="prime never divides"
+        ),
+        pytest.param(Grpo, {"baseline": "batch"}, "baseline=batch goes with scale=batch", id="no spread to divide by"),
         pytest.param(Grpo, {"singleton": "raw"}, "singleton='raw'", id="a rule for one we lack"),
         pytest.param(Rloo, {"flavour": ""}, "rloo: flavour=''", id="no flavour"),
+        pytest.param(
+            Rloo, {"flavour": "slime"}, "flavour='slime' is not one of verl, trl", id="a trainer without RLOO"
+        ),
         pytest.param(Rloo, {"singleton": None}, "rloo: singleton=None", id="no rule for one"),
+        pytest.param(Rloo, {"whiten": True}, "rloo: whiten=true is TRL's, and flavour=verl", id="whitened by nobody"),
         pytest.param(Gae, {"lam": 2}, "lam=2", id="lam above 1"),
         pytest.param(Gae, {"unit": "token"}, "unit='token' is not one of span, turn", id="a unit we lack"),
         pytest.param(Gae, {"values": "mean"}, "values='mean' is not one of logged, zero", id="values we lack"),
+        pytest.param(Gae, {"flavour": "trl"}, "flavour='trl' is not one of verl, nemo", id="a trainer without GAE"),
+        pytest.param(Gae, {"whiten": "yes"}, "whiten='yes' is not one of False, True", id="whitened as text"),
+        pytest.param(
+            Gae, {"unit": "turn", "flavour": "skyrl"}, "flavour=skyrl needs unit=span", id="turns have no observations"
+        ),
+        pytest.param(
+            ReinforcePp, {"flavour": "rllm"}, "flavour='rllm' is not one of verl, skyrl", id="a flavour we lack"
+        ),
+        pytest.param(ReinforcePp, {"gamma": 1.5}, "reinforce_pp: gamma=1.5", id="gamma above 1 in returns"),
+        pytest.param(
+            ReinforcePp, {"baseline": "batch"}, "baseline='batch' is not one of none, group", id="no such form"
+        ),
+        pytest.param(
+            ReinforcePp, {"flavour": "nemo"}, "baseline=none goes with flavour=verl, skyrl, openrlhf", id="nemo's form"
+        ),
+        pytest.param(
+            ReinforcePp, {"baseline": "group", "gamma": 0.9}, "gamma=0.9 must be 1", id="nothing there to discount"
+        ),
+        pytest.param(Maxrl, {"flavour": "verl"}, "maxrl: flavour='verl' is not one of skyrl, prime", id="not in verl"),
+        pytest.param(Maxrl, {"singleton": "raw"}, "maxrl: singleton='raw'", id="maxrl of one"),
+        pytest.param(Opo, {"singleton": "raw"}, "opo: singleton='raw'", id="opo of one"),
+        pytest.param(Gpg, {"singleton": "raw"}, "gpg: singleton='raw'", id="gpg of one"),
+        pytest.param(Passk, {"scale": "batch"}, "passk: scale='batch' is not one of group, none", id="pass@k by batch"),
         pytest.param(Dag, {"base": "dag"}, "base='dag' is not one of broadcast", id="a mask on a mask"),
         pytest.param(Dag, {"off_path": 1.5}, "off_path=1.5", id="more than all"),
         pytest.param(Dag, {"min_weight": -1}, "min_weight=-1", id="a weight below 0"),

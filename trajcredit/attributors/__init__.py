@@ -8,13 +8,18 @@ from trajcredit.attributors.dag import Dag
 from trajcredit.attributors.doubly_robust import DoublyRobust
 from trajcredit.attributors.gae import Gae
 from trajcredit.attributors.gigpo import Gigpo
+from trajcredit.attributors.gpg import Gpg
 from trajcredit.attributors.grpo import Grpo
 from trajcredit.attributors.hindsight import Hindsight
 from trajcredit.attributors.information_gain import InformationGain
+from trajcredit.attributors.maxrl import Maxrl
 from trajcredit.attributors.mixture import Mixture
 from trajcredit.attributors.moving_average import MovingAverage
 from trajcredit.attributors.novelty import Novelty
+from trajcredit.attributors.opo import Opo
 from trajcredit.attributors.options import Options
+from trajcredit.attributors.passk import Passk
+from trajcredit.attributors.reinforce_pp import ReinforcePp
 from trajcredit.attributors.rloo import Rloo
 from trajcredit.attributors.rtg import Rtg
 from trajcredit.attributors.rudder import Rudder
@@ -32,13 +37,18 @@ __all__ = [
     "DoublyRobust",
     "Gae",
     "Gigpo",
+    "Gpg",
     "Grpo",
     "Hindsight",
     "InformationGain",
+    "Maxrl",
     "Mixture",
     "MovingAverage",
     "Novelty",
+    "Opo",
     "Options",
+    "Passk",
+    "ReinforcePp",
     "Rloo",
     "Rtg",
     "Rudder",

@@ -76,7 +76,11 @@ def configure(plugin: type, given: dict[str, str]) -> Any:
     for name in given:
         if name not in known:
             raise InputError(f"{plugin.__name__} has no parameter {name!r}; it has: {', '.join(known) or 'none'}")
-    return plugin(**{name: _read(name, text, known[name].type) for name, text in given.items()})
+    try:
+        read = {name: _read(name, text, known[name].type) for name, text in given.items()}
+    except InputError as error:
+        raise InputError(f"{plugin.__name__}: {error}") from error
+    return plugin(**read)
 
 
 def _read(name: str, text: str, hint: Any) -> Any:

@@ -25,8 +25,10 @@ def choice(attributor: str, name: str, value: Any, known: Iterable[object]) -> N
 
 
 def choices(attributor: str, name: str, values: Iterable[object], known: Iterable[object]) -> None:
-    """Raise InputError unless `values` is a tuple or list of known ones."""
+    """Raise InputError unless `values` is a tuple or list of known ones, of one at least."""
     known = tuple(known)
+    if isinstance(values, tuple | list) and not values:
+        raise InputError(f"{attributor}: {name} is empty: expected one or more of {', '.join(map(str, known))}")
     if not isinstance(values, tuple | list):
         raise InputError(f"{attributor}: {name}={values!r} is not a list of {', '.join(map(str, known))}")
     for value in values:

@@ -79,8 +79,6 @@ class Dag:
         choices("dag", "kinds", self.kinds, EDGE_KINDS)
         choices("dag", "sinks", self.sinks, SINKS)
         choice("dag", "soft", self.soft, (True, False))
-        if not self.sinks:
-            raise InputError(f"dag: sinks is empty: credit has to start somewhere; known: {', '.join(SINKS)}")
 
     def __call__(self, batch: Batch) -> Attribution:
         """The base's credit and advantage, each times m."""

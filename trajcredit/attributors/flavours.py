@@ -12,10 +12,25 @@ from trajcredit.arrays import F64, I64
 from trajcredit.batching import Batch
 from trajcredit.model import Note
 
-__all__ = ["FLAVOURS", "Flavour", "FlavourName", "Singleton", "group_notes", "group_relative"]
+__all__ = [
+    "FLAVOURS",
+    "Baseline",
+    "Flavour",
+    "FlavourName",
+    "Lone",
+    "Singleton",
+    "batch_notes",
+    "group_notes",
+    "group_relative",
+    "lone_rule",
+]
 
-FlavourName: TypeAlias = Literal["verl", "trl"]
+FlavourName: TypeAlias = Literal[
+    "verl", "trl", "trl_async", "openrlhf", "skyrl", "slime", "rllm", "art", "areal", "nemo", "prime"
+]
 Singleton: TypeAlias = Literal["zero", "as_trainer"]
+Lone: TypeAlias = Literal["zero", "raw"]
+Baseline: TypeAlias = Literal["group", "siblings", "batch"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +41,16 @@ class Flavour:
     """0 population, 1 sample."""
     eps: float
     """Added to the spread."""
-    lone_grpo: Literal["zero", "raw"]
-    """Its GRPO credit of a group of one: nothing, or the raw outcome (mean 0, spread 1)."""
-    lone_rloo: Literal["zero", "raw"]
-    """The same of its RLOO."""
-    baseline: Literal["group", "siblings"] = "group"
-    """The mean of the whole group, or of the other members."""
-    spread: Literal["group", "siblings", "none"] = "group"
-    """Of the whole group, of the other members, or no division."""
+    lone_grpo: Lone
+    """What a group of one gets beside the mean of the whole group: nothing, or the raw outcome (mean 0, spread 1)."""
+    lone_rloo: Lone
+    """The same beside the mean of the siblings; nothing where the trainer has no such form or refuses it."""
+    baseline: Baseline = "group"
+    """The mean of the whole group, of the other members, or of the whole batch."""
+    spread: Literal["group", "siblings", "batch", "none"] = "group"
+    """Of the whole group, of the other members, of the whole batch, or no division."""
+    of: Literal["rewards", "credits"] = "rewards"
+    """The spread of the rewards about their own mean, or of the credits about 0."""
 
 
 FLAVOURS: dict[str, Flavour] = {
@@ -41,30 +58,63 @@ FLAVOURS: dict[str, Flavour] = {
     "verl": Flavour(ddof=1, eps=1e-6, lone_grpo="raw", lone_rloo="raw"),
     # 1.16.0 trainer/grpo_trainer.py:2762-2810, rloo_trainer.py:1680-1699; training needs two generations or more
     "trl": Flavour(ddof=1, eps=1e-4, lone_grpo="zero", lone_rloo="zero"),
+    # 1.16.0 experimental AsyncGRPO, async_rollout_worker.py:1062-1065
+    "trl_async": Flavour(ddof=0, eps=1e-8, lone_grpo="zero", lone_rloo="zero"),
+    # 0.11.2 trainer/ppo_utils/experience_maker.py:268 rloo, :273 group_norm; both need two samples or more
+    "openrlhf": Flavour(ddof=1, eps=1e-9, lone_grpo="zero", lone_rloo="zero"),
+    # 0.3.0 ppo_utils.py:1287 GRPO, :1203 RLOO
+    "skyrl": Flavour(ddof=1, eps=1e-6, lone_grpo="raw", lone_rloo="zero"),
+    # 624b824a8 ray/rollout.py:608-634; one sample a prompt switches the division off
+    "slime": Flavour(ddof=1, eps=1e-6, lone_grpo="zero", lone_rloo="zero"),
+    # 9beb6e0f rl_algo.py:6 GRPO, :21 RLOO; REINFORCE++-baseline and PRPO divide by the spread of what the mean leaves
+    "rllm": Flavour(ddof=0, eps=1e-6, lone_grpo="raw", lone_rloo="raw", of="credits"),
+    # 0.5.18 tokenize.py, tokenize_trajectory_groups; drops rows of advantage 0
+    "art": Flavour(ddof=0, eps=1e-6, lone_grpo="zero", lone_rloo="zero"),
+    # 1.0.4 utils/data.py:1378 Normalization: deviations are from whichever mean was subtracted, left-out ones too
+    "areal": Flavour(ddof=1, eps=1e-5, lone_grpo="zero", lone_rloo="raw", of="credits"),
+    # 7ea279abf algorithms/advantage_estimator.py, utils.py:104: mean and spread of the other members
+    "nemo": Flavour(ddof=1, eps=1e-6, lone_grpo="zero", lone_rloo="zero", baseline="siblings", spread="siblings"),
+    # 559b44772, and tinker-cookbook: never divided
+    "prime": Flavour(ddof=1, eps=0.0, lone_grpo="zero", lone_rloo="zero", spread="none"),
 }
 
 
-def group_relative(outcome: F64, group: I64, flavour: Flavour, lone: Literal["zero", "raw"]) -> tuple[F64, F64]:
-    """Credit and advantage of each trajectory against its group; NaN where unscored.
+def lone_rule(flavour: Flavour, singleton: Singleton) -> Lone:
+    """What a group of one gets: nothing, or by the trainer's rule for this baseline."""
+    if singleton == "zero":
+        return "zero"
+    return flavour.lone_rloo if flavour.baseline == "siblings" else flavour.lone_grpo
+
+
+def group_relative(outcome: F64, group: I64, flavour: Flavour, lone: Lone) -> tuple[F64, F64]:
+    """Credit and advantage of each trajectory against its group, or against the batch; NaN where unscored.
 
     outcome  f64[T]  NaN = unscored: in nobody's baseline
     group    i64[T]  labels 0..G-1, in any order
     lone     what a group of one gets: nothing, or its raw outcome (baseline 0, spread 1)
-    returns  f64[T], f64[T]  credit = R - baseline; advantage = credit / (spread + eps), exactly 0 where the group's
-                             rewards are equal
+    returns  f64[T], f64[T]  credit = R - baseline; advantage = credit / (spread + eps), exactly 0 where the rewards
+                             the baseline is made of are equal
     """
-    centred = kernels.centre(outcome, group)
-    credit = centred if flavour.baseline == "group" else kernels.leave_one_out(centred, group)
-    alone = kernels.members(outcome, group) == 1
+    against = np.zeros_like(group) if flavour.baseline == "batch" else group
+    centred = kernels.centre(outcome, against)
+    credit = kernels.leave_one_out(centred, against) if flavour.baseline == "siblings" else centred
     if lone == "raw":
-        credit = np.where(alone, outcome, credit)
+        credit = np.where(kernels.members(outcome, against) == 1, outcome, credit)
     if flavour.spread == "none":
         return credit, credit
-    of = kernels.spread if flavour.spread == "group" else kernels.sibling_spread
-    spread = of(centred, group, flavour.ddof)
-    if lone == "raw":
-        spread = np.where(alone, 1.0, spread)
-    return credit, kernels.scaled(credit, spread, flavour.eps)
+    return credit, kernels.scaled(credit, _spread(outcome, credit, group, flavour), flavour.eps)
+
+
+def _spread(outcome: F64, credit: F64, group: I64, flavour: Flavour) -> F64:
+    """What the credit is divided by f64[T]; 1 for a member that has nobody beside it."""
+    within = np.zeros_like(group) if flavour.spread == "batch" else group
+    if flavour.spread == "siblings":
+        found = kernels.sibling_spread(kernels.centre(outcome, within), within, flavour.ddof)
+    else:
+        about = credit if flavour.of == "credits" else kernels.centre(outcome, within)
+        found = kernels.spread(about, within, flavour.ddof)
+    alone: F64 = np.where(kernels.members(outcome, within) == 1, 1.0, found)
+    return alone
 
 
 def group_notes(batch: Batch) -> tuple[Note, ...]:
@@ -95,3 +145,13 @@ def group_notes(batch: Batch) -> tuple[Note, ...]:
             for g in flat
         ),
     )
+
+
+def batch_notes(batch: Batch) -> tuple[Note, ...]:
+    """A note where the rewards of the whole batch are equal, or are one: nothing stands out from their mean."""
+    scored = batch.outcome[~np.isnan(batch.outcome)]
+    if len(scored) == 1:
+        return (Note("singleton-batch", "one scored rollout in the batch: nothing to hold it against"),)
+    if len(scored) and (scored == scored[0]).all():
+        return (Note("zero-variance", "all rewards of the batch are equal: every advantage is 0"),)
+    return ()

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal, TypeAlias, get_args
+
+import numpy as np
 
 from trajcredit import kernels
 from trajcredit.arrays import F64
 from trajcredit.attributors.base import Attribution, Scope, Term
 from trajcredit.attributors.bounds import choice
-from trajcredit.attributors.flavours import FLAVOURS, FlavourName, Singleton, group_notes, group_relative
+from trajcredit.attributors.flavours import FLAVOURS, Lone, Singleton, group_notes, group_relative, lone_rule
 from trajcredit.attributors.terms import against_group, has_credit, outcome_term
 from trajcredit.batching import Batch
+from trajcredit.errors import InputError
 from trajcredit.registry import attributors
 
 __all__ = ["Rloo"]
+
+RlooFlavour: TypeAlias = Literal["verl", "trl", "openrlhf", "skyrl", "rllm", "areal", "nemo"]
+"""The trainers that have RLOO."""
+# of TRL's normalize_advantages: rloo_trainer.py:1680-1699
+DDOF = 1
+EPS = 1e-4
 
 
 @attributors.register("rloo")
@@ -26,23 +35,39 @@ class Rloo:
     the gradient stays unbiased. Unscored rollouts stay out.
     """
 
-    flavour: FlavourName = "verl"
-    """Whose rule for a group of one: verl keeps the raw outcome, trl gives 0."""
+    flavour: RlooFlavour = "verl"
+    """Whose rule for a group of one: verl, rllm and areal keep the raw outcome, the others give 0."""
     singleton: Singleton = "zero"
-    """A group of one gets 0, or what the trainer gives it."""
+    """A group of one gets 0 (verl's rloo_vectorized too), or what the trainer gives it."""
+    whiten: bool = False
+    """Whiten the advantage over the rollouts of the batch: TRL's normalize_advantages, with flavour=trl only."""
 
     needs: ClassVar[tuple[str, ...]] = ()
-    scope: ClassVar[Scope] = "group"
+
+    @property
+    def scope(self) -> Scope:
+        """`batch` where advantages are whitened."""
+        return "batch" if self.whiten else "group"
 
     def __post_init__(self) -> None:
         """InputError names a parameter out of range."""
-        choice("rloo", "flavour", self.flavour, FLAVOURS)
+        choice("rloo", "flavour", self.flavour, get_args(RlooFlavour))
         choice("rloo", "singleton", self.singleton, get_args(Singleton))
+        choice("rloo", "whiten", self.whiten, (False, True))
+        if self.whiten and self.flavour != "trl":
+            raise InputError(f"rloo: whiten=true is TRL's, and flavour={self.flavour} has no such form: flavour=trl")
 
     def __call__(self, batch: Batch) -> Attribution:
-        """credit = advantage = R minus the mean of the siblings."""
-        credit = kernels.broadcast(self._scalar(batch), batch.action_mask, batch.span_offsets)
-        return Attribution(credit=credit, advantage=credit, notes=group_notes(batch))
+        """credit = R minus the mean of the siblings; advantage the same, or whitened."""
+        scalar = self._scalar(batch)
+        credit = kernels.broadcast(scalar, batch.action_mask, batch.span_offsets)
+        notes = group_notes(batch)
+        if not self.whiten:
+            return Attribution(credit=credit, advantage=credit, notes=notes)
+        everyone = np.zeros_like(batch.group)
+        centred = kernels.centre(scalar, everyone)
+        white = kernels.scaled(centred, kernels.spread(centred, everyone, DDOF), EPS)
+        return Attribution(credit, kernels.broadcast(white, batch.action_mask, batch.span_offsets), notes)
 
     def explain(self, batch: Batch, span: int) -> tuple[Term, ...]:
         """The outcome, and the mean of the siblings it is held against."""
@@ -57,5 +82,5 @@ class Rloo:
         row = replace(FLAVOURS[self.flavour], baseline="siblings", spread="none")
         return group_relative(batch.outcome, batch.group, row, self._lone())[0]
 
-    def _lone(self) -> Literal["zero", "raw"]:
-        return "zero" if self.singleton == "zero" else FLAVOURS[self.flavour].lone_rloo
+    def _lone(self) -> Lone:
+        return lone_rule(replace(FLAVOURS[self.flavour], baseline="siblings"), self.singleton)
