@@ -13,7 +13,6 @@ from trajcredit.attributors.base import Attribution, Attributor, Scope, Term
 from trajcredit.attributors.bounds import choice, choices, within
 from trajcredit.attributors.paths import best_route
 from trajcredit.batching import Batch
-from trajcredit.errors import InputError
 from trajcredit.graph import EDGE_KINDS
 from trajcredit.registry import attributors
 

@@ -25,6 +25,8 @@ COMMANDS = {
     "show": "The transcripts as they were read.",
     "eval": "Attributors graded on labels: known culprits, true advantages.",
     "advise": "Which attributor suits a data set, and why.",
+    "select": "Rollouts to train on: passing ones, the best of each group, preference pairs.",
+    "relabel": "Failed rollouts as if what they did had been asked for.",
     "critic": "A critic fitted to logs and kept in a file, for logs to come.",
     "ingest": "Keep logs in the database.",
     "run": "Score what is kept, and keep the credit.",

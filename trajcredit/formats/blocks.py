@@ -19,6 +19,8 @@ def block_list(content: Any) -> list[Any]:
 
 def blocks_of(content: Any, *types: str) -> list[dict[str, Any]]:
     """The blocks of some types in the content of a message."""
+    if isinstance(content, str):
+        return []
     return [block for block in block_list(content) if isinstance(block, dict) and block.get("type") in types]
 
 

@@ -33,7 +33,7 @@ __all__ = [
 
 NAMES = ("name", "tool", "tool_name", "action", "function")
 GIVEN = ("arguments", "args", "parameters", "action_input", "input", "tool_input")
-LIST, PYTHON = "[TOOL_CALLS]", "<|python_tag|>"
+LIST, PYTHON, RESULTS = "[TOOL_CALLS]", "<|python_tag|>", "[TOOL_RESULTS]"
 CODE = "python"
 """Whom code is given to: the token before it says that it is run, no name does."""
 
@@ -42,7 +42,7 @@ _BEGUN = re.compile(f"<{_BAR}tool{_LINE}calls{_LINE}begin{_BAR}>")
 _CALL = re.compile(f"<{_BAR}tool{_LINE}call{_LINE}begin{_BAR}>")
 _SEP = re.compile(f"<{_BAR}tool{_LINE}sep{_BAR}>")
 _END = re.compile(f"<{_BAR}tool{_LINE}calls?{_LINE}end{_BAR}>")
-_OUTPUT = re.compile(f"<{_BAR}tool{_LINE}output{_LINE}begin{_BAR}>|\\[TOOL_RESULTS\\]")
+_OUTPUT = re.compile(f"<{_BAR}tool{_LINE}output{_LINE}begin{_BAR}>|{re.escape(RESULTS)}")
 _OUTPUT_END = re.compile(f"<{_BAR}tool{_LINE}outputs?{_LINE}(?:end|begin){_BAR}>|\\[/TOOL_RESULTS\\]")
 LAST = ("<|eom_id|>", "<|eot_id|>", "</s>", "<\uff5cend\u2581of\u2581sentence\uff5c>")
 """Tokens at the end of an answer."""
@@ -57,7 +57,9 @@ _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[][{}]', re.DOTALL)
 
 def has_marks(text: str) -> bool:
     """Whether a text has a token that begins calls; cheap."""
-    return LIST in text or PYTHON in text or ("<" in text and "tool" in text and _CALL.search(text) is not None)
+    if "<" in text and (PYTHON in text or ("tool" in text and _CALL.search(text) is not None)):
+        return True
+    return "[" in text and LIST in text
 
 
 def marked_calls(text: str, observed: bool) -> Iterator[Part | str]:
@@ -191,5 +193,7 @@ def _without_last(text: str) -> str:
 
 def after_marks(text: str) -> list[str] | None:
     """The outputs in what was said after calls; null where no token begins one."""
+    if not (RESULTS in text or ("<" in text and "output" in text)):
+        return None
     _, *pieces = _OUTPUT.split(text)
     return [_OUTPUT_END.split(piece, maxsplit=1)[0].strip() for piece in pieces] or None

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from trajcredit.errors import ParseError
 from trajcredit.formats.document import HEAD, LOOK, Document, Match
-from trajcredit.formats.split import Bytes, Record
+from trajcredit.formats.split import Record
 from trajcredit.model import ACTION_KINDS, Note, Trajectory
 from trajcredit.registry import formats
 
@@ -54,21 +54,14 @@ class Mixed:
 
     def _parts(self, document: Document, format: str) -> dict[str, list[Record | ParseError]]:
         """The records of each format, the log's own first; none where all are of that."""
-        keys: dict[bytes, bytes] = {}  # how a record begins -> its first key, which is looked for once
-        firsts: list[bytes] = []
+        firsts = _first_keys(document)
+        if not 2 <= len(set(firsts)) <= MOST_KINDS:
+            return {}
         samples: dict[bytes, list[Record | ParseError]] = {}
-        for record in document.records:
-            first = b""
-            if isinstance(record, Record):
-                start = bytes(memoryview(record.raw)[:START])
-                found = keys.get(start)
-                first = keys.setdefault(start, _first_key(record.raw)) if found is None else found
-            firsts.append(first)
+        for first, record in zip(firsts, document.records, strict=True):
             sample = samples.setdefault(first, [])
             if len(sample) < HEAD:
                 sample.append(record)
-        if len(samples) < 2 or len(samples) > MOST_KINDS:
-            return {}
         kinds = {key: self._of_some(document.only(sample), format) for key, sample in samples.items()}
         if all(kind == format for kind in kinds.values()):
             return {}
@@ -135,9 +128,24 @@ class Mixed:
         yield from refused
 
 
-def _first_key(raw: Bytes) -> bytes:
-    found = _FIRST_KEY.match(bytes(memoryview(raw)[:64]))
-    return b"" if found is None else found[1]
+def _first_keys(document: Document) -> list[bytes]:
+    """The first key of every record, nothing of what is no object; most begin as the one before them does."""
+    firsts: list[bytes] = []
+    keys: dict[bytes, bytes] = {}  # how a record begins -> its first key, which is looked for once
+    begins = key = b""
+    for record in document.records:
+        raw = record.raw if isinstance(record, Record) else b""
+        start = raw[:START] if type(raw) is bytes else bytes(memoryview(raw)[:START])
+        if not begins or not start.startswith(begins):
+            begins = b""
+            if start not in keys:
+                found = _FIRST_KEY.match(raw, 0, 64)
+                keys[start] = b"" if found is None else bytes(found[1])
+                if found is not None and found.end() <= START:
+                    begins = start[: found.end()]
+            key = keys[start]
+        firsts.append(key)
+    return firsts
 
 
 def _acts(trajectory: Trajectory) -> bool:

@@ -34,7 +34,7 @@ from trajcredit.formats.labels import Id, Labels, labelled
 from trajcredit.formats.parts import tools_of
 from trajcredit.formats.split import Record
 from trajcredit.formats.transcript import Transcript
-from trajcredit.model import Note, Trajectory
+from trajcredit.model import Note, Tool, Trajectory
 from trajcredit.registry import formats
 
 __all__ = ["OpenAIChat"]
@@ -88,9 +88,11 @@ def _are_messages(document: Document) -> bool:
 def _trajectory(document: Document, record: Record, row: Row | list[Message], notes: list[Note]) -> Trajectory:
     if isinstance(row, list):
         row = Row(messages=row)
-    if b"null" not in (bytes(row.system), bytes(row.max_tokens)):
+    if row.system != NULL and row.max_tokens != NULL:
         raise other_form("anthropic", "`system` and `max_tokens` stand beside the messages")
-    tools = (*tools_of(bytes(row.tools)), *tools_of(bytes(row.functions)))
+    tools: tuple[Tool, ...] = ()
+    if row.tools is not NULL or row.functions is not NULL:
+        tools = (*tools_of(bytes(row.tools)), *tools_of(bytes(row.functions)))
     transcript = transcript_of(row.messages, {tool.name for tool in tools})
     source, at = row.reward_source, row.reward_at
     rewards = rewards_of(row.rewards, len(row.messages), transcript, source, at)

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import zipfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
@@ -22,6 +21,7 @@ import msgspec
 from msgspec.structs import replace
 
 from trajcredit.errors import InputError, ParseError, SkippedFile
+from trajcredit.formats.ahead import read_ahead
 from trajcredit.formats.document import Document, Match, decoded
 from trajcredit.formats.mixed import Mixed
 from trajcredit.formats.sources import Source, expand, load, unpack
@@ -164,7 +164,8 @@ def _of_log(
     ids.begin()
     empty = True
     renamed: dict[str, str] = {}
-    for found in chain(document.slips, items, [ParseError(cut.reason, cut.file)] if cut else ()):
+    told = (with_told_errors(item) if isinstance(item, Trajectory) else item for item in items)
+    for found in chain(document.slips, read_ahead(told), [ParseError(cut.reason, cut.file)] if cut else ()):
         empty = False
         if isinstance(found, Trajectory):
             try:
@@ -174,7 +175,6 @@ def _of_log(
             except InputError as error:
                 yield document.error(f"trajectory {found.id!r}: {error}")
                 continue
-            found = with_told_errors(found)
             name, found = found.id, ids.settle(_below(found, renamed) if renamed else found, document)
             if isinstance(found, Trajectory) and found.id != name:
                 renamed[name] = found.id
@@ -293,10 +293,14 @@ class _Ids:
     """The ids given out so far, each with the records that asked for it: hash -> log and line."""
 
     def __init__(self) -> None:
-        self._taken: dict[str, dict[str, tuple[str, int | None]]] = {}
-        self._first: dict[tuple[str, int], str] = {}
-        """Hash of a record, and which of its trajectories -> the id that the first of these bytes got."""
-        self._nth: Counter[tuple[str, int | None]] = Counter()
+        self._taken: dict[str, tuple[str, str, int | None]] = {}
+        """Id -> the first record that asked for it: hash, log and line. Most ids are asked for once."""
+        self._asked: dict[str, dict[str, tuple[str, int | None]]] = {}
+        """Id that was asked for again -> all of them: hash -> log and line."""
+        self._first: dict[str | tuple[str, int], str] = {}
+        """Hash of a record, and which of its trajectories if not the first -> the id that the first of them got."""
+        self._nth: dict[str, int] = {}
+        """Hash and line of a record -> its trajectories so far."""
 
     def begin(self) -> None:
         """Another log: its records are counted anew."""
@@ -310,20 +314,21 @@ class _Ids:
         if not self._taken:
             return True
         found = [item for item in items if isinstance(item, Trajectory)]
-        return all(_identity(item, document)[0] in self._taken.get(item.id, ()) for item in found)
+        return all(_identity(item, document)[0] in self._records(item.id) for item in found)
 
     def settle(self, trajectory: Trajectory, document: Document) -> Trajectory | ParseError:
         """The trajectory under an id of its own, or an error where the same record was read before."""
         content, line = _identity(trajectory, document)
-        known = self._taken.get(trajectory.id)
-        self._nth[content, line] += 1
-        if known is None:
-            self._taken[trajectory.id] = {content: (document.place, line)}
-            twin = self._first.setdefault((content, self._nth[content, line]), trajectory.id)
+        record = f"{content} {line}"
+        self._nth[record] = nth = self._nth.get(record, 0) + 1
+        if trajectory.id not in self._taken:
+            self._taken[trajectory.id] = content, document.place, line
+            twin = self._first.setdefault(content if nth == 1 else (content, nth), trajectory.id)
             if twin == trajectory.id:
                 return trajectory
             note = Note("twin", f"holds the same bytes as {twin!r}, and has no id: a rollout of its own")
             return replace(trajectory, report=[*trajectory.report, note])
+        known = self._records(trajectory.id)
         if content in known:
             place, first = known[content]
             before = place if first is None else f"record {first} of {place}"
@@ -333,9 +338,16 @@ class _Ids:
         number = len(known)
         while (name := f"{trajectory.id}#{number}") in self._taken:
             number += 1
-        self._taken[name] = {content: (document.place, line)}
+        self._taken[name] = content, document.place, line
         note = Note("duplicate-id", f"another trajectory has the id {trajectory.id!r}: this one is {name!r}")
         return replace(trajectory, id=name, report=[*trajectory.report, note])
+
+    def _records(self, name: str) -> dict[str, tuple[str, int | None]]:
+        """The records that asked for an id: hash -> log and line; changes to it are kept where there is one."""
+        if name not in self._taken:
+            return {}
+        content, place, line = self._taken[name]
+        return self._asked.setdefault(name, {content: (place, line)})
 
 
 def _identity(trajectory: Trajectory, document: Document) -> tuple[str, int | None]:

@@ -43,6 +43,8 @@ class Siblings:
 
     def read(self, name: str) -> bytes | None:
         """The bytes as they stand in the file, null where none is inside; ParseError says what is wrong with one."""
+        if not os.path.isfile(os.path.join(self.folder, name)):  # most are not there: asked before links are resolved
+            return None
         path = self._inside(name)
         if path is None or not os.path.isfile(path):
             return None
@@ -66,6 +68,6 @@ class Siblings:
         """Where a name leads to, if that is inside what was given."""
         try:
             path = (self.folder / name).resolve()
-            return path if path.is_relative_to(self.given.resolve()) else None
+            return path if path.is_relative_to(self.once("given", self.given.resolve)) else None
         except (OSError, ValueError, RuntimeError):  # a NUL in the name, a link to itself
             return None

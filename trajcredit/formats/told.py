@@ -7,6 +7,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 from msgspec.structs import replace
 
 from trajcredit.model import Note, Trajectory
@@ -16,13 +19,11 @@ __all__ = ["with_told_errors"]
 
 def with_told_errors(trajectory: Trajectory) -> Trajectory:
     """The trajectory with `error` true on results that have no flag and whose text reports a failure."""
-    from trajcredit.graph.failures import failed  # loads the compiled kernels of the graph: not before a log is read
-
-    told = [
-        place
-        for place, span in enumerate(trajectory.spans)
-        if span.kind == "tool_result" and span.error is None and failed(span)
-    ]
+    asked = [at for at, span in enumerate(trajectory.spans) if span.kind == "tool_result" and span.error is None]
+    if not asked:
+        return trajectory
+    tells_failure = _rule()
+    told = [at for at in asked if tells_failure(trajectory.spans[at].text)]
     if not told:
         return trajectory
     spans = list(trajectory.spans)
@@ -30,3 +31,10 @@ def with_told_errors(trajectory: Trajectory) -> Trajectory:
         spans[place] = replace(spans[place], error=True)
     notes = [Note("error-in-text", "no flag in the log, but its text reports a failure: an error", at) for at in told]
     return replace(trajectory, spans=spans, report=[*trajectory.report, *notes])
+
+
+@cache
+def _rule() -> Callable[[str], bool]:
+    from trajcredit.graph.failures import tells_failure  # loads the kernels of the graph: not before a result is read
+
+    return tells_failure

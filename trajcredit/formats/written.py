@@ -55,11 +55,17 @@ _FENCED = re.compile("|".join(f'"{key}"' for key in GIVEN))
 def holds_written_calls(texts: Collection[str]) -> bool:
     """Whether any of an assistant's texts may hold a call; cheap."""
     for text in texts:
-        if TAG in text or FUNCTION in text or INPUT in text or KEYSTROKES in text or has_marks(text):
+        # one letter is found sooner than a word, and most texts have none of these
+        if ("<" in text and (TAG in text or FUNCTION in text)) or INPUT in text or has_marks(text):
             return True
-        if (FENCE in text or text.lstrip()[:1] == "{") and _FENCED.search(text):
+        if '"' in text and (KEYSTROKES in text or _may_be_fenced(text)):
             return True
     return False
+
+
+def _may_be_fenced(text: str) -> bool:
+    """Whether it is, or holds in a fence, an object with the arguments of a call."""
+    return (FENCE in text or text.lstrip()[:1] == "{") and _FENCED.search(text) is not None
 
 
 def with_written_calls(entries: Sequence[Entry], tools: Collection[str] = ()) -> list[Entry]:
