@@ -29,7 +29,7 @@ from typing import Any
 
 from trajcredit.formats import read_bytes
 from trajcredit.graph import EDGE_KINDS, RULES, SpanGraph, build_graphs
-from trajcredit.graph.evidence import CANDIDATE, CLAIM, ONE_OF_MANY, OUTDATED, RULE_CODES, SUREST
+from trajcredit.graph.evidence import CANDIDATE, CLAIM, ONE_OF_MANY, OUTDATED, RULE_CODES, SURE, SUREST
 from trajcredit.model import Span, Trajectory
 
 ROOT = Path(__file__).parents[1]
@@ -46,8 +46,8 @@ VALUE_BANDS = {
     MANY: ONE_OF_MANY,
     "value" + UNPROVEN: OUTDATED,
     "value, under 12 bits": 0.91,
-    "value, 12 to 16 bits": 0.94,
-    "value, 16 or more bits": 0.98,
+    "value, 12 or more bits": SURE,
+    "value, 12 or more bits, said": 0.94,
 }
 CAP, PRIOR = 20, 4
 """Edges of one source that count at most, and edges' worth of the mean of all rules: a family is one witness."""
@@ -172,16 +172,16 @@ def bin_of(rule: str, weight: float) -> str:
     if rule == "value" and weight <= ONE_OF_MANY:
         return rule + UNPROVEN if weight < CLAIM else MANY
     if rule == "value":
-        return f"value, {'under 12' if weight < 0.92 else '12 to 16' if weight < 0.96 else '16 or more'} bits"
+        return f"value, {'under 12' if weight < SURE else '12 or more'} bits" + ", said" * (weight > SURE)
     return rule + UNPROVEN if weight < CLAIM <= RULES[RULE_CODES[rule]].weight else rule
 
 
 def weight_of(name: str) -> str:
     """The weight that the graph gives to the edges of a bin."""
     if name.startswith("value,"):
-        low = {"under 12 bits": "to 0.92", "12 to 16 bits": "0.92 to 0.96"}
+        low = {"under 12 bits": f"to {SURE}", "12 or more bits": f"{SURE}"}
         low |= {MANY[7:]: f"{ONE_OF_MANY:.2f}", UNPROVEN[2:]: f"{OUTDATED:.2f}"}
-        return low.get(name[7:], f"0.96 to {SUREST}")
+        return low.get(name[7:], f"{SURE} to {SUREST}")
     weight = CANDIDATE if name.endswith(UNPROVEN) else RULES[RULE_CODES[name]].weight
     return f"{weight:.2f}"
 

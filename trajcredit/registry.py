@@ -229,9 +229,17 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 @cache
 def _sentences(plugin: type) -> dict[str, str]:
-    """Field name -> the string written under it. Python keeps none of it at run time, so the source is read."""
+    """Field name -> the string written under it, in the class or the one it inherits the field from."""
+    found: dict[str, str] = {}
+    for kind in reversed(plugin.__mro__[:-1]):
+        found |= _sentences_of(kind)
+    return found
+
+
+def _sentences_of(kind: type) -> dict[str, str]:
+    """Of one class alone. Python keeps none of it at run time, so the source is read."""
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(plugin)))
+        tree = ast.parse(textwrap.dedent(inspect.getsource(kind)))
     except (OSError, TypeError, SyntaxError):  # defined in a shell, say: the parameter then shows no sentence
         return {}
     body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []

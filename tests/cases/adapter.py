@@ -5,17 +5,24 @@ A case this version cannot run yet raises NotYetError with the part that is miss
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 import trajcredit as tc
 from tests.cases.logs import LETTERS, LOGS, Case, about
 from tests.cases.states import STATES
+from trajcredit import kernels
 from trajcredit.arrays import F64
-from trajcredit.model import Edge, Note, Reward, Span, Trajectory
+from trajcredit.model import Edge, Note, Reward, Span, SpanTokens, Trajectory, TurnTokens
+from trajcredit.service.plugins import exporter_of
+from trajcredit.tokens import align, padded
+from trajcredit.tokens.territories import Piece, owner_of_tokens
 
 __all__ = ["NotYetError", "run_case"]
 
@@ -55,6 +62,8 @@ def _estimator(params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         return "grpo", given
     if name == "mean_only":
         return "grpo", {"scale": "none"}
+    if name == "loo_norm":
+        return "grpo", given | {"flavour": "nemo"}
     if name in ("rloo", "gae", "rtg"):
         return name, {key: params[key] for key in ("gamma", "lam") if key in params}
     raise NotYetError(f"no estimator {name} yet")
@@ -75,8 +84,33 @@ def _one_action(row: dict[str, Any]) -> Trajectory:
     return Trajectory(id=row["id"], group=row["group"], rewards=rewards, spans=[Span("assistant", 0)], terminated=True)
 
 
+def _withheld(case: Case) -> None:
+    """A token a rollout, exported: what is stale shapes the baseline and is not in the file."""
+    params, expect = dict(case["input"]["params"]), case["expect"]
+    assert params.pop("stale") == "withhold"
+    lag = {"current_version": params.pop("current_version"), "max_lag": params.pop("max_lag")}
+    runs = [
+        replace(
+            _one_action(row),
+            policy_version=None if row.get("policy_version") is None else str(row["policy_version"]),
+            turns=[TurnTokens(0, prompt_ids=[1], sampled_ids=[2])],
+        )
+        for row in case["input"]["trajectories"]
+    ]
+    out = io.BytesIO()
+    exporter_of("tokens:" + ",".join(f"{key}={value}" for key, value in lag.items()))([_run(runs, params)], out)
+    written = {row["trajectory_id"]: row["advantages"] for row in map(json.loads, out.getvalue().splitlines())}
+    assert set(written) == set(expect["advantages"])
+    assert not set(written) & set(expect["not_exported"])
+    for name, wanted in expect["advantages"].items():
+        _close(written[name], [wanted], max(expect["tolerance"], 1e-6))  # token files hold float32
+
+
 def _group_scores(case: Case) -> None:
     rows, params, expect = case["input"]["trajectories"], case["input"]["params"], case["expect"]
+    if "stale" in params:
+        _withheld(case)
+        return
     for variant in params.get("variants", [{}]):
         credit = _run([_one_action(row) for row in rows], params | {k: v for k, v in variant.items() if k != "name"})
         wanted = expect["variants"][variant["name"]] if variant else expect["advantages"]
@@ -169,6 +203,13 @@ def _token_rows(case: Case) -> None:
         _close(_exported(returns), np.concatenate(expect["returns"]), expect["tolerance"])
 
 
+def _token_whiten(case: Case) -> None:
+    given, expect = case["input"], case["expect"]
+    numbers, mask = np.array(given["advantages"], dtype=np.float64), np.array(given["mask"])
+    how = kernels.Whitening(given["params"]["ddof"], given["params"]["eps"], "outside")
+    _close(kernels.padded_whiten(numbers, mask, how), expect["whitened"], expect["tolerance"])
+
+
 def _turn_chain(case: Case) -> None:
     turns, expect = case["input"]["turns"], case["expect"]
     rewards = _placed([turn["reward"] for turn in turns])
@@ -201,6 +242,59 @@ def _credit_graph(case: Case) -> None:
         _close([credit.credit[place[label]] for label in wanted], list(wanted.values()), expect["tolerance"])
 
 
+# ---------------------------------------------------------------- tokens
+
+
+def _token_turns(case: Case) -> None:
+    given, expect = case["input"], case["expect"]
+    spans, advantages, turns = [], [], []
+    for k, turn in enumerate(given["turns"]):
+        turns.append(TurnTokens(k, turn["prompt_ids"], turn["sampled_ids"]))
+        for owned in turn["span_advantages"]:
+            ids = turn["sampled_ids"][owned["from"] : owned["to"]]
+            spans.append(Span(LETTERS[owned["span"][0]], k, text="said", tokens=SpanTokens(ids)))
+            advantages.append(owned["advantage"])
+    run = Trajectory(id="run", spans=spans, turns=turns)
+    aligned = align(run, np.array(advantages), "g", max_tokens=given.get("max_tokens"))
+    assert not aligned.failures
+    assert len(aligned.rows) == len(expect["rows"])
+    for row, wanted in zip(aligned.rows, expect["rows"], strict=True):
+        room = given.get("pad_to", len(row.token_ids)) - len(row.prompt_ids)
+        arrays = padded([row], given.get("pad_id", -1), response_length=room)
+        before = np.zeros_like(row.prompt_ids)
+        assert [*arrays["prompts"][0], *arrays["responses"][0]] == wanted["token_ids"]
+        assert [*before, *arrays["response_mask"][0]] == wanted["mask"]
+        _close([*before, *arrays["advantages"][0]], wanted["advantages"], 1e-6)  # float32
+        assert len(row.token_ids) == wanted.get("length", len(wanted["token_ids"]))
+        assert expect.get("must_not_contain_id") not in row.token_ids
+    if "sampled_tokens_trained" in expect:
+        assert sum(row.trained for row in aligned.rows) == expect["sampled_tokens_trained"]
+    if "warn" in expect:
+        assert list(aligned.notes) == expect["warn"]
+
+
+def _token_offsets(case: Case) -> None:
+    given, expect = case["input"], case["expect"]
+    pieces = [Piece(i, span["char_from"], span["char_to"]) for i, span in enumerate(given["spans"])]
+    owner = owner_of_tokens(np.array(given["token_offsets"]), pieces)
+    assert (owner >= 0).astype(int).tolist() == expect["mask"]
+    numbers = np.array([span["advantage"] for span in given["spans"]])
+    _close(np.where(owner >= 0, numbers[owner], 0), expect["advantages"], 0)
+
+
+def _token_mask_input(case: Case) -> None:
+    given = case["input"]
+    tokens = SpanTokens(given["token_ids"], mask=given["assistant_mask"])
+    assert given["assistant_spans"] == 1
+    aligned = align(
+        Trajectory(id="run", spans=[Span("assistant", 0, text="said", tokens=tokens)]), np.array([1.0]), "g"
+    )
+    assert not aligned.rows
+    [failure] = aligned.failures
+    for word in case["expect"]["error"]["mentions"]:
+        assert word in failure.reason
+
+
 RUNNERS: dict[str, Callable[[Case], None]] = {
     **LOGS,
     **STATES,
@@ -208,6 +302,10 @@ RUNNERS: dict[str, Callable[[Case], None]] = {
     "turn_rows": _turn_rows,
     "step_rows": _step_rows,
     "token_rows": _token_rows,
+    "token_whiten": _token_whiten,
     "turn_chain": _turn_chain,
     "credit_graph": _credit_graph,
+    "token_turns": _token_turns,
+    "token_offsets": _token_offsets,
+    "token_mask_input": _token_mask_input,
 }

@@ -134,7 +134,9 @@ def test_errors_say_what_to_do(tmp_path: Path, log: Path, arguments: list[str], 
 
 
 def test_no_request_makes_the_server_look_at_a_file(file: Path) -> None:
-    with pytest.raises(tc.UnknownNameError, match="no critic named"):
+    with pytest.raises(tc.InputError, match="a stored run asks a critic by its kind"):
         configured("gae", {"critic": str(file)})
-    with pytest.raises(tc.UnknownNameError, match="no critic named"):
+    with pytest.raises(tc.InputError, match="a stored run asks a critic by its kind"):
         of_spec(f"gae:lam=1,critic={file}")
+    with pytest.raises(tc.UnknownNameError, match="no critic named"):
+        configured("gae", {"critic": "me"})

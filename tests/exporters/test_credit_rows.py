@@ -6,6 +6,7 @@ import io
 import json
 import math
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from trajcredit.arrays import F64
 from trajcredit.batching import Batch
 from trajcredit.exporters import COLUMNS, SCHEMA, Credit, Jsonl, Parquet
 from trajcredit.registry import exporters
+from trajcredit.service.plugins import exporter_for
 
 
 def credit_of(batch: Batch, name: str = "flat", values: F64 | None = None) -> Credit:
@@ -128,7 +130,7 @@ def test_no_credit_at_all_is_a_readable_file_without_rows(rows: Any) -> None:
 @pytest.mark.parametrize("exporter", [Jsonl(), Parquet()], ids=["jsonl", "parquet"])
 def test_the_number_of_rows_is_told(exporter: Any) -> None:
     batch = batch_of(run("uca"))
-    assert exporter([credit_of(batch), credit_of(batch)], io.BytesIO()) == 6
+    assert exporter([credit_of(batch), credit_of(batch)], io.BytesIO()).rows == 6
 
 
 def test_parquet_columns_have_the_types_of_the_json_keys() -> None:
@@ -163,7 +165,7 @@ def test_rows_are_the_same_whatever_the_size_of_a_write(monkeypatch: pytest.Monk
 
 
 def test_exporters_are_registered_under_their_ending() -> None:
-    assert {name: plugin.suffix for name, plugin in exporters.items().items()} == {
-        "jsonl": ".jsonl",
-        "parquet": ".parquet",
-    }
+    suffixes = {name: plugin.suffix for name, plugin in exporters.items().items()}
+    assert (suffixes["jsonl"], suffixes["parquet"]) == (".jsonl", ".parquet")
+    for ending, name in ((".jsonl", "jsonl"), (".parquet", "parquet"), (".safetensors", "safetensors")):
+        assert exporter_for(Path(f"a{ending}")) == name, "an ending alone means credit rows where there are any"

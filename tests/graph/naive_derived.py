@@ -123,7 +123,7 @@ def shown_again(story: Story, result: int) -> list[Edge]:
     for token, early, late in found:
         kept = [place for place in (early, late) if place.span in writers]
         if kept:
-            best = max(kept, key=lambda place: could[place.span])
+            best = max(kept, key=lambda place: (could[place.span], place.span))
             stored.setdefault(best.span, []).append((token, best))
     return [
         Edge(call, span, "shown_again", sum(t.bits for t, _ in of), tuple((t, story.at(p)) for t, p in of[:3]))

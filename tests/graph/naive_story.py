@@ -13,7 +13,7 @@ import msgspec
 
 from tests.graph.naive_tokens import Token, tokens
 from trajcredit.graph.text import fold, told
-from trajcredit.kernels.words import ALONE, ALPHA, KEY, NUMBER, PART, PATH, PLAIN, SHOWN
+from trajcredit.kernels.words import ALONE, ALPHA, BASE, KEY, NUMBER, PART, PATH, PLAIN, SHOWN
 from trajcredit.model import Span, Trajectory
 
 __all__ = ["Place", "Story", "Value", "compared", "hides"]
@@ -41,6 +41,10 @@ class Value:
     """Who had it first: agent, system or shown."""
     topic: bool = False
     """A call of the agent named it."""
+    told: bool = False
+    """A message of the agent said it."""
+    claimed: Place | None = None
+    """The first user turn that said it after results alone had shown it and no message had."""
     writers: list[Place] = field(default_factory=list)
     """The calls of the agent that stored it, where it is the agent's own."""
     carriers: list[Place] = field(default_factory=list)
@@ -121,6 +125,7 @@ class Story:
                 value = self.values[form]
                 value.origin = value.origin or ("system" if kind in ("system", "meta") else "agent")
                 value.topic |= kind == "tool_call"
+                value.told |= kind == "assistant"
                 if (value.origin == "agent" or value.writers) and self.stores[span]:
                     value.writers.append(Place(span, at))
 
@@ -132,6 +137,9 @@ class Story:
                 continue
             value = self.values[form]
             value.origin = value.origin or "shown"
+            by_result = bool(value.carriers) and self.kind(value.carriers[0]) == "tool_result"
+            if self.spans[span].kind == "user" and by_result and value.origin == "shown" and not value.told:
+                value.claimed = value.claimed or Place(span, at)
             if token.flags & ALONE and token.flags & NUMBER:
                 value.alone = span
             if not value.carriers or value.carriers[-1].span != span:
@@ -159,12 +167,17 @@ class Story:
     def sources(self, child: int, token: Token, form: bytes) -> list[Place]:
         """Where a token of a child may come from, oldest first: the first four carriers and the latest four.
 
-        A failed result counts only where all failed, and what came before a summary only where no other is left.
+        A user turn that claimed it comes before them all. A failed result counts only where all failed, and what came
+        before a summary only where no other is left.
         """
-        carriers = self.values[form].carriers
+        carriers, claimed = self.values[form].carriers, self.values[form].claimed
         kept = carriers[:4] + carriers[4:][-4:]
-        found = [place for place in kept if self._may_come(child, token, place)]
         since = max((span for span in range(child) if self.relays(span)), default=-1)
+        if claimed is not None and claimed.span >= since and self._may_come(child, token, claimed):
+            kept = [claimed, *(place for place in kept if place.span != claimed.span)]
+        elif claimed is not None:
+            kept = [place for place in kept if place.span != claimed.span]
+        found = [place for place in kept if self._may_come(child, token, place)][:8]
         found = [place for place in found if place.span >= since] or found
         return [place for place in found if not self.failed[place.span]] or found
 
@@ -172,8 +185,12 @@ class Story:
         there, calls = self.at(place), self.spans[child].kind == "tool_call"
         if self.kind(place) == "tool_result" and self.spans[place.span].turn >= self.spans[child].turn:
             return False  # not there yet when this turn was written
-        if token.flags & there.flags & PART and not token.flags & there.flags & PATH:
-            return False  # two pieces of different compounds
+        both = token.flags & there.flags
+        if both & PART and (not both & PATH or both & BASE):
+            return False  # two pieces of different compounds, two paths that end alike
+        short = there.flags & ALPHA and len(there.raw) <= 4 and there.bits == 400 * len(there.raw)
+        if self.kind(place) == "tool_result" and there.flags & PART and short:
+            return False  # an abbreviation within a longer name
         if token.flags & PLAIN and not (calls and there.flags & SHOWN):
             return False
         in_another_case = token.flags & ALPHA and token.bits != there.bits

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from trajcredit.kernels.words import (
     ALONE,
     ALPHA,
+    BASE,
     COMMAND,
     DATE,
     DOTTED,
@@ -221,7 +222,7 @@ class Stretch:
                 bits, looks = worth(piece)
                 if bits or looks or of_path:
                     is_name = of_path and b"/" not in piece
-                    self._add(piece, start + offset, bits, here | looks | (PATH if is_name else 0))
+                    self._add(piece, start + offset, bits, here | looks | (PATH | BASE if is_name else 0))
         return word.end()
 
     def _add(self, raw: bytes, start: int, bits: int, flags: int) -> None:

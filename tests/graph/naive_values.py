@@ -89,18 +89,21 @@ class Use:
 def values_of(story: Story, child: int) -> tuple[list[Use], int]:
     """Distinct values of a child that have a source, and how many uses were too common to look for one.
 
-    A compound that has a source hides its pieces, a path also where it is too common.
+    A compound that has a source hides its pieces, a path also where it is too common, and so does one that the agent
+    made up earlier; but not the longest piece of a path that a user turn had said first.
     """
     uses: dict[bytes, Use] = {}
-    hidden, ignored = -1, 0
+    hidden, said, ignored = -1, -1, 0
     for at, token, form in compared(story.tokens[child]):
-        if token.flags & PART and token.start < hidden:
+        inside = token.flags & PART != 0 and token.start < hidden
+        if inside and not (token.flags & PATH and token.start >= said and _is_users(story, form)):
             continue
         if form in uses:
             hidden = token.end if hides(token) else hidden
             continue
-        often = len(story.values[form].carriers) > story.common
-        if often and story.kind(story.values[form].carriers[0]) != "user":
+        value = story.values[form]
+        often = len(value.carriers) > story.common
+        if often and value.claimed is None and story.kind(value.carriers[0]) != "user":
             ignored += token.bits >= 1200 and not token.flags & (PART | KEY)
             hidden = token.end if token.flags & PATH else hidden
             continue
@@ -113,9 +116,18 @@ def values_of(story: Story, child: int) -> tuple[list[Use], int]:
                 bits = int(100 * (bits / 100 - 2 * log2(len(story.values[form].carriers))))
             if bits <= 0:
                 continue
-            uses[form] = Use(token, at, bits, sources[:1] if often else sources)
-            hidden = token.end if hides(token) else hidden
+            uses[form] = Use(token, at, bits, sources[:1] if often or inside else sources)
+            hidden = max(hidden, token.end) if hides(token) else hidden
+            said = token.end if inside else said
+        elif bits <= 0 and story.values[form].origin == "agent" and not token.flags & (PART | PATH):
+            hidden = token.end
     return list(uses.values()), ignored
+
+
+def _is_users(story: Story, form: bytes) -> bool:
+    """Whether a user turn said a value before anybody showed it."""
+    value = story.values[form]
+    return value.origin == "shown" and bool(value.carriers) and story.kind(value.carriers[0]) == "user"
 
 
 def _bits(story: Story, child: int, at: int, form: bytes) -> int:
@@ -148,6 +160,8 @@ def shared_values(story: Story, child: int, uses: list[Use]) -> list[Edge]:
     explains: Counter[int] = Counter()
     for use in uses:
         explains.update({place.span: use.bits for place in use.sources})
+    for shown in list(explains):
+        explains[shown] += _asked_for(story, shown, uses)
     every = uses
     uses = [use for use in every if _is_clear(story, child, use, explains, every)]
     chosen = [_choice(story, child, use, explains, every) for use in uses]
@@ -158,7 +172,7 @@ def shared_values(story: Story, child: int, uses: list[Use]) -> list[Edge]:
         since = 8
         for use, source in zip(uses, chosen, strict=True):
             for place in use.sources:
-                is_source = place.span == parent and _is_source(story, place, source, explains)
+                is_source = place.span == parent and _is_source(story, child, use, place, source, explains)
                 is_echo = place.span == parent and not is_source and _is_echo(story, use, place)
                 told += use.bits if is_source else 0
                 echoed += use.bits if is_echo else 0
@@ -177,6 +191,14 @@ def shared_values(story: Story, child: int, uses: list[Use]) -> list[Edge]:
         elif echoed and (told + echoed) / 100 >= story.floor:
             edges.append(Edge(child, parent, "echo", told + echoed, evidence, since))
     return edges
+
+
+def _asked_for(story: Story, source: int, uses: list[Use]) -> int:
+    """Bits of what the call of a result names of the values of a child that the result itself does not carry."""
+    call = story.spans[source].result_of
+    named = {token.form for token in story.tokens[call][: 2 * WINDOW]} if call is not None else set[bytes | None]()
+    told = [use for use in uses if use.token.form in named]
+    return sum(use.bits for use in told if all(place.span != source for place in use.sources))
 
 
 def _shown_since(story: Story, use: Use, place: Place) -> int:
@@ -207,7 +229,35 @@ def _choice(story: Story, child: int, use: Use, explains: Counter[int], uses: li
     fit = {_fitting(story, child, other).span for other in uses}
     others = [place for place in use.sources if place.span in fit or story.kind(place) == "user"]
     best = max(others, key=lambda place: explains[place.span])
-    return best if 3 * explains[chosen.span] < 2 * explains[best.span] else chosen
+    chosen = best if 3 * explains[chosen.span] < 2 * explains[best.span] else chosen
+    return _looked_again(story, use, chosen, explains)
+
+
+def _looked_again(story: Story, use: Use, chosen: Place, explains: Counter[int]) -> Place:
+    """The last look of the same tool at the same thing, in a later turn, that shows no less of the child."""
+    thing = _thing(story, chosen.span)
+    again = [
+        place
+        for place in use.sources[use.sources.index(chosen) + 1 :]
+        if thing is not None
+        and _thing(story, place.span) == thing
+        and story.tool(place.span) == story.tool(chosen.span)
+        and story.spans[place.span].turn > story.spans[chosen.span].turn
+        and explains[place.span] >= explains[chosen.span]
+    ]
+    return again[-1] if again else chosen
+
+
+def _thing(story: Story, result: int) -> bytes | None:
+    """What the call of a result names first: a telling whole argument, or a path."""
+    call = story.spans[result].result_of
+    if call is None or story.spans[result].kind != "tool_result":
+        return None
+    for token in story.tokens[call][: 2 * WINDOW]:
+        names = token.flags & PATH or (token.flags & WHOLE and token.bits >= WHOLE_BITS)
+        if names and not token.flags & (KEY | DATE | PART):
+            return token.form
+    return None
 
 
 def _fitting(story: Story, child: int, use: Use) -> Place:
@@ -256,8 +306,14 @@ def _tells(token: Token) -> bool:
     return not token.flags & KEY and (token.bits >= 300 or token.flags & SHOWN != 0)
 
 
-def _is_source(story: Story, place: Place, chosen: Place, explains: Counter[int]) -> bool:
-    """The chosen source, or another result of its turn that shows as much of the child."""
+def _is_source(story: Story, child: int, use: Use, place: Place, chosen: Place, explains: Counter[int]) -> bool:
+    """The chosen source, another result of its turn that shows as much of the child, or a user turn that takes it up:
+    the last before a call, the one that a message answers."""
+    if story.kind(place) == "user" and place.span > chosen.span:
+        later = use.sources[use.sources.index(place) + 1 :]
+        if story.spans[child].kind == "tool_call":
+            return all(story.kind(other) != "user" for other in later)
+        return story.rounds(place.span) == story.rounds(child)
     if story.kind(place) == story.kind(chosen) == "tool_result":
         together = story.spans[place.span].turn == story.spans[chosen.span].turn
         return place == chosen or (together and 3 * explains[place.span] >= 2 * explains[chosen.span])

@@ -66,7 +66,7 @@ def test_a_message_reports_the_effects_nothing_else_leads_to():
         user("go"), call("send_mail", n=1), result("fine"), call("send_mail", n=2), result("fine"), say("Sent.")
     )
     assert {(1, 5), (3, 5)} <= claims(graph, "control")
-    assert edge(graph, 3, 5)[:2] == ("closing", 0.9)
+    assert edge(graph, 3, 5)[:2] == ("closing", 0.85)
 
 
 def test_an_effect_that_an_ancestor_already_rests_on_is_not_reported_twice():

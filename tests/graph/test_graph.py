@@ -115,7 +115,7 @@ def test_an_edge_row_says_it_all():
         "child": {"span_index": 3, "message_index": 3, "tool_call_id": None},
         "parent": {"span_index": 2, "message_index": 2, "tool_call_id": None},
         "kind": "value",
-        "weight": 0.99,
+        "weight": 0.92,
         "evidence": {
             "rule": "value",
             "why": "uses 'CS-66120', shown here",

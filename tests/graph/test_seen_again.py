@@ -98,13 +98,13 @@ def test_of_a_value_that_later_results_show_again_it_is_doubtful_which_was_read(
     graph = graph_of(user("go"), call("list"), result("QX-7741Z"), *again, call("look", ref="QX-7741Z"))
     assert edge(graph, 2, 7)[:2] == ("value", 0.6)
     graph = graph_of(user("go"), call("list"), result("QX-7741Z"), *again[:2], call("look", ref="QX-7741Z"))
-    assert edge(graph, 2, 5)[:2] == ("value", 0.99)
+    assert edge(graph, 2, 5)[:2] == ("value", 0.92)
 
 
 def test_who_works_on_a_file_knows_its_name():
     look = [call("read", path="src/app/one_file.py", line=1), result("x")]
     graph = graph_of(*LISTED, *look, call("read", path="src/app/one_file.py", line=80), result("y"))
-    assert edge(graph, 2, 3)[:2] == ("value", 0.99)
+    assert edge(graph, 2, 3)[:2] == ("value", 0.92)
     assert edge(graph, 2, 5)[:2] == ("value", 0.6)
     graph = graph_of(*LISTED, *look, call("edit", path="src/app/one_file.py", text="b"), result("ok"))
     assert edge(graph, 2, 5)[:2] == ("value", 0.2)  # the look explains it better

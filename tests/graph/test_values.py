@@ -145,7 +145,7 @@ def test_a_number_one_away_from_a_shown_one_is_claimed_lightly():
     graph = graph_of(
         user("go"), call("fetch"), result("broken since rev 4631"), call("look", to=4630), result("fine"), tools=READS
     )
-    assert edge(graph, 2, 3) == ("neighbour", 0.85, "uses 4630, one away from the number seen here")
+    assert edge(graph, 2, 3) == ("neighbour", 0.8, "uses 4630, one away from the number seen here")
 
 
 def test_an_answer_that_repeats_a_bare_result_rests_on_it():

@@ -43,14 +43,14 @@ def stateless_rows(
 ) -> bytes:
     batch = stateless.batch(stateless.read(paths), reward, group_by)
     out = io.BytesIO()
-    plugins.exporter_named(to)(stateless.score(batch, plugins.choose([spec])), out)
+    plugins.exporter_of(to)(stateless.score(batch, plugins.choose([spec])), out)
     return out.getvalue()
 
 
 def exported(store: Store, run: str, to: str = "jsonl") -> bytes:
     """The rows, without the only thing that no stateless row has."""
     out = io.BytesIO()
-    n = export(store, PROJECT, run, to, out)
+    n = export(store, PROJECT, run, plugins.exporter_of(to), out).rows
     if to == "jsonl":
         assert n == len(out.getvalue().splitlines())
     return out.getvalue().replace(f'"run_id":"{run}"'.encode(), b'"run_id":null')
@@ -86,7 +86,7 @@ def test_a_parquet_file_holds_the_same_table(store: Store, tmp_path: Path, monke
     list(ingest_paths(store, PROJECT, [str(LOGS[0])]))
     run = scored(store, "dag")
     monkeypatch.setattr(exporting, "PIECE_SPANS", 15)
-    assert export_file(store, PROJECT, run.id, "parquet", tmp_path / "a.parquet") == 40
+    assert export_file(store, PROJECT, run.id, plugins.exporter_of("parquet"), tmp_path / "a.parquet").rows == 40
     (tmp_path / "b.parquet").write_bytes(stateless_rows([str(LOGS[0])], "dag", "parquet"))
     ours, theirs = (pyarrow.parquet.read_table(tmp_path / f"{name}.parquet") for name in "ab")
     assert ours.schema == theirs.schema
@@ -107,13 +107,15 @@ def test_whatever_is_in_a_log_the_rows_are_those_of_score(store: Store, some: li
     expected, found = io.BytesIO(), io.BytesIO()
     expected_end: tuple[str, str | None] = ("done", None)
     try:
-        plugins.exporter_named("jsonl")(stateless.score(stateless.batch(read), plugins.choose(["dag"])), expected)
+        plugins.exporter_of("jsonl")(stateless.score(stateless.batch(read), plugins.choose(["dag"])), expected)
     except InputError as error:
         expected_end = ("failed", str(error))
     assert (ended.state, ended.error) == expected_end
     if ended.state == "failed":
         return
-    assert export(store, project, run.id, "jsonl", found) == sum(len(row.spans) for row in rows)
+    assert export(store, project, run.id, plugins.exporter_of("jsonl"), found).rows == sum(
+        len(row.spans) for row in rows
+    )
     assert found.getvalue().replace(f'"run_id":"{run.id}"'.encode(), b'"run_id":null') == expected.getvalue()
 
 
@@ -225,7 +227,7 @@ def test_a_run_without_trajectories_left_is_an_empty_file(store: Store, tmp_path
     with store.write() as conn:
         trajectories.delete(conn, PROJECT, "ext:a")
     assert exported(store, run.id) == b""
-    assert export_file(store, PROJECT, run.id, "parquet", tmp_path / "none.parquet") == 0
+    assert export_file(store, PROJECT, run.id, plugins.exporter_of("parquet"), tmp_path / "none.parquet").rows == 0
     assert pyarrow.parquet.read_table(tmp_path / "none.parquet").num_rows == 0
 
 
@@ -234,7 +236,7 @@ def test_the_newest_finished_run_goes_by_its_attributor_too(store: Store) -> Non
     scored(store, "rtg:gamma=0.5")
     newest = scored(store, "rtg")
     out = io.BytesIO()
-    export(store, PROJECT, "rtg", "jsonl", out)
+    export(store, PROJECT, "rtg", plugins.exporter_of("jsonl"), out)
     assert newest.id.encode() in out.getvalue()
 
 
@@ -259,7 +261,7 @@ def test_a_slow_reader_holds_up_nobody_and_what_went_meanwhile_is_told(
     run = scored(store)
     monkeypatch.setattr(exporting, "PIECE_TRAJECTORIES", 2)
     with pytest.raises(InputError, match="a trajectory was deleted or replaced during the export: export again"):
-        export(store, PROJECT, run.id, "jsonl", Slow(store))
+        export(store, PROJECT, run.id, plugins.exporter_of("jsonl"), Slow(store))
     with store.read() as conn:
         assert check(conn).problems == ()
 
@@ -277,12 +279,12 @@ def test_another_project_sees_nothing_of_it(store: Store) -> None:
     send(store, rollout("a"))
     run = scored(store)
     with pytest.raises(NotFoundError):
-        export(store, "other", run.id, "jsonl", io.BytesIO())
+        export(store, "other", run.id, plugins.exporter_of("jsonl"), io.BytesIO())
 
 
 def test_an_unknown_kind_of_file_is_named(store: Store) -> None:
     with pytest.raises(UnknownNameError, match="no exporter named 'csv'; known: jsonl, parquet"):
-        export(store, PROJECT, "any", "csv", io.BytesIO())
+        export(store, PROJECT, "any", plugins.exporter_of("csv"), io.BytesIO())
 
 
 def test_the_database_is_not_written_over(sqlite_url: str) -> None:
@@ -292,7 +294,7 @@ def test_the_database_is_not_written_over(sqlite_url: str) -> None:
         run = scored(store)
         for name in (path, path.with_name(path.name + "-wal")):
             with pytest.raises(InputError, match="it is the database"):
-                export_file(store, PROJECT, run.id, "jsonl", name)
+                export_file(store, PROJECT, run.id, plugins.exporter_of("jsonl"), name)
         with store.read() as conn:
             assert check(conn).problems == ()
 
@@ -306,5 +308,5 @@ def test_a_file_appears_whole_or_not_at_all(store: Store, tmp_path: Path, monkey
 
     monkeypatch.setattr(exporting, "assemble", broken)
     with pytest.raises(InputError, match="no more"):
-        export_file(store, PROJECT, run.id, "jsonl", tmp_path / "rows.jsonl")
+        export_file(store, PROJECT, run.id, plugins.exporter_of("jsonl"), tmp_path / "rows.jsonl")
     assert list(tmp_path.glob("*rows*")) == []

@@ -47,14 +47,14 @@ def written(folder: Path, rows: list[dict[str, Any]]) -> str:
 
 def rows_of(store: Store, run: RunView) -> bytes:
     out = io.BytesIO()
-    export(store, PROJECT, run.id, "jsonl", out)
+    export(store, PROJECT, run.id, plugins.exporter_of("jsonl"), out)
     return out.getvalue().replace(f'"run_id":"{run.id}"'.encode(), b'"run_id":null')
 
 
 def rows_of_score(path: str, spec: str, **how: Any) -> bytes:
     out = io.BytesIO()
     batch = stateless.batch(stateless.read(path), **how)
-    plugins.exporter_named("jsonl")(stateless.score(batch, plugins.choose([spec])), out)
+    plugins.exporter_of("jsonl")(stateless.score(batch, plugins.choose([spec])), out)
     return out.getvalue()
 
 

@@ -19,7 +19,7 @@ from tests.service.uploads import PROJECT, rollout, scored, send
 from trajcredit.attributors import Attribution, Term
 from trajcredit.batching import Batch
 from trajcredit.registry import attributors
-from trajcredit.service import executing
+from trajcredit.service import executing, plugins
 from trajcredit.service.asking import of_spec
 from trajcredit.service.exporting import export
 from trajcredit.service.rewarding import late
@@ -39,7 +39,7 @@ def asked(store: Store, spec: str = "grpo") -> str:
 
 def rows(store: Store, run: str) -> bytes:
     out = io.BytesIO()
-    export(store, PROJECT, run, "jsonl", out)
+    export(store, PROJECT, run, plugins.exporter_of("jsonl"), out)
     return out.getvalue().replace(run.encode(), b"RUN")
 
 

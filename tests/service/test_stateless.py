@@ -53,7 +53,7 @@ def test_from_log_to_file_in_four_lines(tmp_path: Path) -> None:
     trajectories = tc.read(str(tmp_path / "*.jsonl"))
     batch = tc.batch(trajectories)
     credit = tc.attribute(batch, "dag", gamma=0.95)
-    assert tc.export(credit, to="jsonl", out=out) == 4
+    assert tc.export(credit, to="jsonl", out=out).rows == 4
     assert [json.loads(line)["credit"] for line in out.read_text().splitlines()] == [None, -0.5, None, 0.5]
 
 
@@ -110,7 +110,7 @@ def test_export_takes_several_credits_and_leaves_no_half_file(tmp_path: Path) ->
         tc.export(failing(), to="parquet", out=out)
     assert out.read_text() == "what was there"
     assert os.listdir(tmp_path) == ["a.parquet"]
-    assert tc.export([tc.attribute(batch, name) for name in ("grpo", "rloo")], to="parquet", out=out) == 4
+    assert tc.export([tc.attribute(batch, name) for name in ("grpo", "rloo")], to="parquet", out=out).rows == 4
 
 
 def test_an_unknown_exporter_lists_the_known_ones(tmp_path: Path) -> None:

@@ -36,13 +36,15 @@ def create_app(
     runner: Runner | None = None,
     limits: Limits | None = None,
     web: Path = WEB,
+    tokenizers: Path | None = None,
 ) -> FastAPI:
     """An app that answers under the names of this machine and under `allowed_hosts`, whatever the port.
 
-    `runner` is told of new runs; who starts and stops it, and closes the store, is the caller.
+    `runner` is told of new runs; who starts and stops it, and closes the store, is the caller. `tokenizers` is the
+    folder of those that exports may name.
     """
     app = bare()
-    app.state.store, app.state.runner, app.state.web = store, runner, web
+    app.state.store, app.state.runner, app.state.web, app.state.tokenizers = store, runner, web, tokenizers
     app.state.intake = Intake(limits or Limits())
     app.add_middleware(AsSent)
     app.add_middleware(Guard, hosts=(*LOOPBACK, *allowed_hosts))

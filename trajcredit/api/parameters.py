@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path as Folder
 from typing import Annotated, Any
 from urllib.parse import unquote_to_bytes
 
@@ -17,7 +18,19 @@ from trajcredit.api.problems import RefusedError
 from trajcredit.service.opening import DEFAULT_PROJECT, Store
 from trajcredit.service.runner import Runner
 
-__all__ = ["Id", "IntakeDep", "Project", "RunAsked", "RunnerDep", "Span", "StoreDep", "known_only"]
+__all__ = [
+    "DEFAULT",
+    "LARGEST",
+    "Id",
+    "IntakeDep",
+    "Project",
+    "RunAsked",
+    "RunnerDep",
+    "Span",
+    "StoreDep",
+    "TokenizersDep",
+    "known_only",
+]
 
 LONGEST_ID = 512
 LARGEST = 2**31 - 1
@@ -38,6 +51,11 @@ def _intake(request: Request) -> Intake:
     return intake
 
 
+def _tokenizers(request: Request) -> Folder | None:
+    folder: Folder | None = request.app.state.tokenizers
+    return folder
+
+
 def _decoded(segment: str) -> str:
     """A part of the path as it was sent -> what it means; it may hold any character, a slash too."""
     try:
@@ -52,6 +70,7 @@ def _decoded(segment: str) -> str:
 StoreDep = Annotated[Store, Depends(_store)]
 RunnerDep = Annotated[Runner | None, Depends(_runner)]
 IntakeDep = Annotated[Intake, Depends(_intake)]
+TokenizersDep = Annotated[Folder | None, Depends(_tokenizers)]
 Project = Annotated[str, Query(min_length=1, max_length=100, description="The project; its name has no NUL.")]
 Id = Annotated[
     str,

@@ -9,6 +9,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from pathlib import Path
 from types import FrameType
 
 import uvicorn
@@ -35,11 +36,13 @@ def serve(
     on_ready: Callable[[str], None],
     allow_remote: bool = False,
     allowed_hosts: Sequence[str] = (),
+    tokenizers: Path | None = None,
 ) -> None:
     """Serve a database until SIGINT or SIGTERM; `on_ready` hears the URL once requests are answered there.
 
     Port 0 takes a free one. Whoever reaches the server may read and change everything, so a host that others can
-    reach is refused unless `allow_remote`; `allowed_hosts` are the names it then goes by.
+    reach is refused unless `allow_remote`; `allowed_hosts` are the names it then goes by. `tokenizers` is the folder
+    of those that exports may name.
     """
     if not _is_loopback(host) and not allow_remote:
         raise InputError(
@@ -50,7 +53,7 @@ def serve(
         runner = Runner(store)
         names = (*allowed_hosts, *(() if _is_any(host) else (_in_url(host),)))
         config = uvicorn.Config(
-            create_app(store, names, runner),
+            create_app(store, names, runner, tokenizers=tokenizers),
             http="h11",
             ws="none",
             lifespan="off",

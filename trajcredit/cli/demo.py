@@ -47,12 +47,12 @@ def command(out: str, no_serve: bool, port: int) -> None:
     """
     from trajcredit.service import demo, files, opening, plugins, stateless
 
-    exporter = plugins.exporter_for(Path(out))
+    exporter = plugins.exporter_of(plugins.exporter_for(Path(out)))
     files.keep_apart(Path(out), [demo.bundled(demo.LOG)])
     with working(COMPILING):
         told = demo.demo()
     click.echo("\n".join(_story(told)))
-    rows = stateless.write(told.scored, exporter, Path(out))
+    rows = stateless.write(told.scored, exporter, Path(out)).rows
     click.echo("\n".join(_next_steps(told, out, rows)))
     if no_serve:
         return

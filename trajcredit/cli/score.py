@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trajcredit.cli.exported import tell_counted, to_stdout
 from trajcredit.cli.options import Asked, attributor, finish, logs, read_batch, tell
 from trajcredit.cli.streams import json_stdout
 from trajcredit.cli.terminal import amount, say, watched
@@ -23,7 +24,16 @@ __all__ = ["command"]
 @attributor(multiple=True, default=("dag",))
 @click.option("--rewards", metavar="FILE", help="JSON, JSON lines or CSV: trajectory id or file name, and its reward.")
 @click.option("-o", "--out", metavar="FILE", help="Write to FILE.jsonl or FILE.parquet; else JSON lines to stdout.")
-def command(asked: Asked, attributor: tuple[str, ...], rewards: str | None, out: str | None) -> None:
+@click.option("--to", metavar="NAME[:k=v,...]", help="An exporter with its parameters; `export --list` has them.")
+@click.option("--tokenizer", metavar="T", help="Folder or tokenizer.json, for exporters that write tokens.")
+def command(
+    asked: Asked,
+    attributor: tuple[str, ...],
+    rewards: str | None,
+    out: str | None,
+    to: str | None,
+    tokenizer: str | None,
+) -> None:
     """Credit of every span of your logs: one row a span and attributor.
 
     PATH is a file, folder or glob, also .gz and .zst, or - for standard input.
@@ -31,17 +41,21 @@ def command(asked: Asked, attributor: tuple[str, ...], rewards: str | None, out:
     from trajcredit.service import files, plugins, stateless
 
     choices = plugins.choose(attributor)
-    exporter = plugins.exporter_for(Path(out)) if out is not None else "jsonl"
+    spec = to or ("jsonl" if out is None else plugins.exporter_for(Path(out)))
+    exporter = plugins.exporter_of(spec, tokenizer=tokenizer)
+    if out is None:
+        to_stdout(exporter)
     if out is not None:
         files.keep_apart(Path(out), (*asked.paths, *([rewards] if rewards is not None else [])))
     reading, batch = read_batch(asked, rewards)
     scored = stateless.score(batch, choices)
     if out is None:
-        plugins.exporter_named(exporter)(_told(scored), json_stdout())
+        done = plugins.exported(exporter, _told(scored), json_stdout())
     else:
-        rows = stateless.write(_told(watched(scored, "scoring", len(choices))), exporter, Path(out))
+        done = stateless.write(_told(watched(scored, "scoring", len(choices))), exporter, Path(out))
         runs = amount(batch.n_trajectories, "trajectory", "trajectories")
-        say(f"{amount(rows, 'row')} of {runs} in {amount(len(batch.group_ids), 'group')}: {out}")
+        say(f"{amount(done.rows, 'row')} of {runs} in {amount(len(batch.group_ids), 'group')}: {out}")
+    tell_counted(done)
     finish(reading)
 
 

@@ -6,6 +6,7 @@ import errno
 import os
 import socket
 from importlib import resources
+from pathlib import Path
 
 import click
 
@@ -25,13 +26,21 @@ BUILD = "the web interface is not built: install Node 20.19 or newer and run `np
 @click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0 for any free one.")
 @click.option("--allow-remote", is_flag=True, help="Let other machines in: whoever reaches the server may do anything.")
 @click.option("--allow-host", multiple=True, metavar="NAME", help="A name that the server goes by (repeatable).")
-def command(db: str, host: str, port: int, allow_remote: bool, allow_host: tuple[str, ...]) -> None:
+@click.option(
+    "--tokenizers",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Its folders, each a tokenizer, may be named by exports.",
+)
+def command(
+    db: str, host: str, port: int, allow_remote: bool, allow_host: tuple[str, ...], tokenizers: Path | None
+) -> None:
     """The web interface and the HTTP API over the database, which is made where there is none, until Ctrl-C."""
     from trajcredit.api.serving import serve
 
     tell_missing_web()
     try:
-        serve(db, host, port, lambda url: click.echo(f"trajcredit on {url}"), allow_remote, allow_host)
+        serve(db, host, port, lambda url: click.echo(f"trajcredit on {url}"), allow_remote, allow_host, tokenizers)
     except InputError as error:
         if isinstance(error.__cause__, OSError) and error.__cause__.errno == errno.EADDRINUSE:
             raise InputError(f"{error}: name another port with --port, or 0 for any free one") from error

@@ -11,7 +11,7 @@ import msgspec
 
 from trajcredit.batching import Batch
 from trajcredit.exporters.credit import Credit
-from trajcredit.exporters.rows import SCHEMA, SpanColumns, span_columns
+from trajcredit.exporters.rows import SCHEMA, Exported, SpanColumns, span_columns
 from trajcredit.model import KIND_CODES
 from trajcredit.registry import exporters
 
@@ -54,7 +54,7 @@ class Jsonl:
 
     suffix: ClassVar = ".jsonl"
 
-    def __call__(self, scored: Iterable[Credit], out: BinaryIO) -> int:
+    def __call__(self, scored: Iterable[Credit], out: BinaryIO) -> Exported:
         written, batch = 0, None
         for credit in scored:
             if credit.batch is not batch:
@@ -65,7 +65,7 @@ class Jsonl:
                 piece = slice(start, start + ROWS_A_WRITE)
                 out.write(_encoder.encode_lines(list(_rows(credit, before, after, piece))))
             written += batch.n_spans
-        return written
+        return Exported(written)
 
 
 def _rows(credit: Credit, before: list[list[Any]], after: list[list[Any]], piece: slice) -> Iterator[CreditRow]:

@@ -12,7 +12,7 @@ import numpy as np
 from trajcredit.arrays import F64, I64, U8
 from trajcredit.batching import Batch
 from trajcredit.exporters.credit import Credit
-from trajcredit.exporters.rows import COLUMNS, SCHEMA, span_columns
+from trajcredit.exporters.rows import COLUMNS, SCHEMA, Exported, span_columns
 from trajcredit.model import KIND_CODES
 from trajcredit.registry import exporters
 
@@ -37,7 +37,7 @@ class Parquet:
 
     suffix: ClassVar = ".parquet"
 
-    def __call__(self, scored: Iterable[Credit], out: BinaryIO) -> int:
+    def __call__(self, scored: Iterable[Credit], out: BinaryIO) -> Exported:
         import pyarrow
         from pyarrow.parquet import ParquetWriter
 
@@ -55,7 +55,7 @@ class Parquet:
                 columns = shared | _scored_columns(credit)
                 writer.write_table(pyarrow.table([columns[name] for name in COLUMNS], schema=schema))
                 written += credit.batch.n_spans
-        return written
+        return Exported(written)
 
 
 @cache

@@ -12,8 +12,9 @@ from trajcredit.arrays import BOOL, F64, I64, U8
 from trajcredit.batching import Batch
 from trajcredit.errors import InputError
 from trajcredit.exporters.credit import Credit
+from trajcredit.tokens import Counted
 
-__all__ = ["COLUMNS", "SCHEMA", "Exporter", "SpanColumns", "span_columns"]
+__all__ = ["COLUMNS", "SCHEMA", "Exported", "Exporter", "SpanColumns", "span_columns"]
 
 SCHEMA = "trajcredit.credit/1"
 COLUMNS = (
@@ -40,14 +41,23 @@ COLUMNS = (
 """Keys of a JSON row and columns of a table, in this order."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Exported:
+    """What an exporter wrote."""
+
+    rows: int
+    counted: Counted | None = None
+    """Of a file of tokens: what it holds, how it was aligned, what was left out; None of a file of spans."""
+
+
 class Exporter(Protocol):
     """A frozen dataclass registered under a name: credits in, bytes of one file out."""
 
     suffix: ClassVar[str]
     """The ending of its files, dot included."""
 
-    def __call__(self, scored: Iterable[Credit], out: BinaryIO) -> int:
-        """Write every credit in turn, one row a span; the number of rows."""
+    def __call__(self, scored: Iterable[Credit], out: BinaryIO) -> Exported:
+        """Write every credit in turn."""
         ...
 
 

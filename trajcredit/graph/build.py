@@ -13,6 +13,7 @@ import numpy as np
 from trajcredit.arrays import BOOL, offsets_of
 from trajcredit.graph.calls import Call, CallLog, Resource, read_calls
 from trajcredit.graph.control import context_edges, control_edges, turn_edges
+from trajcredit.graph.days import day_edges
 from trajcredit.graph.edges import EdgeList, Reason
 from trajcredit.graph.evidence import EDGE_KINDS, RULES
 from trajcredit.graph.failures import failed
@@ -86,7 +87,9 @@ def _build(trajectories: list[Trajectory], writes: Mapping[str, bool]) -> list[S
         turn_edges(log, edges)
         told = value_edges(log, first, found[t], values, edges)
         forms_of, telling_of = partial(values.forms_of, first), cache(partial(values.telling_of, first))
+        day_edges(log, first, values, edges)
         state_edges(log, edges, Texts(forms_of, telling_of, values.text_at))
+        outdate_unseen(log, edges)
         folder_edges(log, first, values, edges)
         outdate_unseen(log, edges)
         outdate_known(edges)

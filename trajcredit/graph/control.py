@@ -16,6 +16,8 @@ __all__ = ["context_edges", "control_edges", "turn_edges"]
 
 ALIKE = 0.3
 """Share of its values that a retry has in common with what failed."""
+PLACES = frozenset(RULE_CODES[name] for name in ("folder", "listed", "in_folder"))
+"""Rules that tell where a call looks, and not why."""
 MUCH = 0.5
 """The same share of a look that goes on where another left off."""
 MOST_THOUGHTS = 4
@@ -199,8 +201,10 @@ def context_edges(log: CallLog, edges: EdgeList, forms_of: Callable[[int], Itera
             if answered is not None and answered.failed:
                 if not any(reason.rule == RULE_CODES["reasoning"] for reason in edges.into[i].values()):
                     edges.add(seen, i, "reaction")
-            elif not edges.into[i] and seen >= 0:
-                edges.add(seen, i, _fallback(log, answered, seen, i, forms_of))
+            elif seen >= 0 and all(reason.rule in PLACES for reason in edges.into[i].values()):
+                rule = _fallback(log, answered, seen, i, forms_of)
+                if rule != "context" or not edges.into[i]:
+                    edges.add(seen, i, rule)
         elif span.kind in ("user", "tool_result"):
             last = i
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from trajcredit.graph.evidence import RULE_CODES, RULES
+from trajcredit.graph.evidence import CLAIM, RULE_CODES, RULES
 
 __all__ = ["EdgeList", "Reason"]
 
@@ -23,6 +23,8 @@ class Reason(NamedTuple):
     """What its sentence needs and no match shows."""
 
 
+_DATA = frozenset(code for code, rule in enumerate(RULES) if rule.kind in ("value", "state"))
+_CONTROL = frozenset(code for code, rule in enumerate(RULES) if rule.kind == "control")
 _BARE = {rule.name: Reason(rule.weight, code) for code, rule in enumerate(RULES)}
 """What most edges are: a rule at its own weight."""
 
@@ -50,6 +52,7 @@ class EdgeList:
     ) -> None:
         """Keep the edge unless one as heavy joins the pair already; `weight` where it is not that of the rule.
 
+        A control edge takes no claimed value or state away, however heavy: that something passed says more than order.
         What came later was not used, whatever a rule says: logs tell of failures after the call that follows them.
         """
         if parent >= child:
@@ -58,6 +61,8 @@ class EdgeList:
         if matches or detail or weight is not None:
             reason = Reason(reason.weight if weight is None else weight, reason.rule, matches, detail)
         known = self.into[child].get(parent)
+        if known is not None and known.rule in _DATA and known.weight >= CLAIM and reason.rule in _CONTROL:
+            return
         if known is None or (known.weight < reason.weight and known.rule not in _STATED):
             self.into[child][parent] = reason
 

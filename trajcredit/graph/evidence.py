@@ -31,7 +31,7 @@ RULES: tuple[Rule, ...] = (
     Rule("reply", "turn", "answers the question asked here", 0.95),
     Rule("value", "value", "uses {values}, shown here", 0.0),
     Rule("echo", "value", "uses {values}, which the user gave and this result showed again", 0.85),
-    Rule("neighbour", "value", "uses {detail}, one away from the number seen here", 0.85),
+    Rule("neighbour", "value", "uses {detail}, one away from the number seen here", 0.8),
     Rule("whole_result", "value", "repeats {values}, the whole of this result", 0.95),
     Rule("field_sum", "value", "states {detail}, and this is one of them", 0.9),
     Rule("read_after_write", "state", "works on {detail}, last changed here", 0.8),
@@ -44,35 +44,39 @@ RULES: tuple[Rule, ...] = (
     Rule("build", "state", "works on what this call last changed", 0.75),
     Rule("repair", "state", "succeeds where the same call had failed before this one", 0.85),
     Rule("looked_up", "state", "acts on what the user named and this call looked up", 0.5),
-    Rule("publish", "state", "publishes what this call changed", 0.85),
+    Rule("publish", "state", "publishes what this call changed", 0.8),
     Rule("retry", "control", "tries again after this failure", 0.95),
     Rule("finding", "control", "follows a bad finding here", 0.95),
-    Rule("closing", "control", "reports the effect of this call", 0.9),
+    Rule("closing", "control", "reports the effect of this call", 0.85),
     Rule("request", "control", "the final answer to this request", 0.95),
     Rule("compaction", "control", "its call was replaced by this summary", 0.9),
     Rule("context", "context", "came just before; no better reason was found", 0.05),
     Rule("explicit", "explicit", "the log says so{detail}", 1.0),
     Rule("override", "override", "a person says so{detail}", 1.0),
     Rule("reaction", "control", "came right after this failure", 0.95),
-    Rule("shown_again", "state", "its result shows {detail}, written here", 0.85),
+    Rule("shown_again", "state", "its result shows {detail}, written here", 0.8),
     Rule("again", "state", "is made again after this change", 0.95),
-    Rule("in_vain", "control", "came right after this call had found nothing", 0.8),
+    Rule("in_vain", "control", "came right after this call had found nothing", 0.65),
     Rule("thought", "control", "thinks about what came just before", 0.95),
     Rule("review", "state", "looks over what has changed, and this call changed something", 0.95),
     Rule("file_after_write", "state", "works on {detail}, a file last changed here", 0.95),
     Rule("write_after_look", "state", "changes {detail}, a file looked at here", 0.95),
     Rule("objection", "state", "changes {detail}, looked at here and found wrong", 0.7),
     Rule("taken_up", "state", "acts on what the user named, with what only this look at it showed", 0.95),
-    Rule("program", "state", "asks the program whose state this call changed", 0.9),
+    Rule("program", "state", "asks the program whose state this call changed", 0.85),
     Rule("refines", "control", "looks further, much as this look did", 0.85),
     Rule("output", "control", "answers what was said here; no call of it is logged", 0.9),
     Rule("echo_words", "value", "uses {values}, which the user named and this result only named again", 0.2),
     Rule("folder", "value", "looks into {detail}, a folder of what is shown here", 0.8),
     Rule("retold", "value", "tells {values}, which this latest result is about", 0.8),
-    Rule("same_figure", "value", "states {values}, which this latest result shows too", 0.45),
+    Rule("listed", "value", "names {detail}, which is listed here", 0.65),
+    Rule("in_folder", "state", "works in {detail}, a folder made here", 0.8),
+    Rule("day", "value", "uses {detail}, a day named here", 0.85),
+    Rule("same_figure", "value", "states {values}, which this latest result shows too", 0.4),
 )
-LEAST_SURE, SUREST, BITS_TO_SURE = 0.8, 0.99, 100.0
-"""Weight of a value edge: LEAST_SURE + bits / BITS_TO_SURE, at most SUREST."""
+LEAST_SURE, BITS_TO_SURE, SUREST, SURE = 0.8, 100.0, 0.95, 0.92
+"""Weight of a value edge: LEAST_SURE + bits / BITS_TO_SURE, at most SUREST from a user turn and SURE from a result: who
+said a thing is surer than which of many results it was read in."""
 ONE_OF_MANY = 0.6
 """Weight of a value edge from a result, where several later ones showed its values again, or the agent works on it."""
 CLAIM = 0.25
@@ -84,9 +88,9 @@ OUTDATED = 0.2
 RULE_CODES = {rule.name: code for code, rule in enumerate(RULES)}
 
 
-def value_weight(bits: float) -> float:
-    """How sure an edge is whose values are worth so many bits."""
-    return min(SUREST, LEAST_SURE + bits / BITS_TO_SURE)
+def value_weight(bits: float, said: bool) -> float:
+    """How sure an edge is whose values are worth so many bits; `said`: by a user turn."""
+    return min(SUREST if said else SURE, LEAST_SURE + bits / BITS_TO_SURE)
 
 
 @dataclass(frozen=True, slots=True)

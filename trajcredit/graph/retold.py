@@ -23,7 +23,7 @@ SUMS_UP = 2
 SEEN = frozenset(
     RULE_CODES[name]
     for name in (
-        *("value", "echo", "neighbour", "whole_result", "field_sum", "folder"),
+        *("value", "echo", "neighbour", "whole_result", "field_sum", "folder", "listed", "day"),
         *("write_after_look", "write_after_read", "objection", "looked_up", "taken_up"),
     )
 )

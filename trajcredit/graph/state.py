@@ -71,6 +71,12 @@ def _hands_in(call: Call) -> bool:
     return call.act.verb == "submit" and call.word == "" and call.length > len("{}")
 
 
+def _suffix(name: str) -> str:
+    """The suffix of a file's name; "" where it has none."""
+    stem, dot, suffix = name.rsplit("/", 1)[-1].rpartition(".")
+    return suffix.lower() if stem and dot else ""
+
+
 def _names_no_more(command: str, earlier: str) -> bool:
     """Whether a command line is about nothing that an earlier one was not about: a status, or what that one changed."""
     words = [word for word in command.split() if not word.startswith("-") and ">" not in word]
@@ -125,6 +131,8 @@ class World:
     """Program of command lines -> the last of them that changed its state."""
     failed: dict[tuple[str, tuple[int, ...], int], tuple[int, int]] = field(default_factory=dict)
     """A failed call (tool, resources, length) -> where it was made last, and how many effects there had been."""
+    kinds: dict[str, set[str]] = field(default_factory=dict)
+    """Program -> suffixes of the files that its command lines named."""
     n_effects: int = 0
     changes: list[Change] = field(default_factory=list)
     """Effects that can make a difference to who does the same again, in order."""
@@ -161,6 +169,8 @@ class World:
     def record(self, calls: list[Call]) -> None:
         """What the calls of a finished turn have done."""
         for call in calls:
+            if call.command and call.names:
+                self.kinds.setdefault(program_of(call.command), set()).update(self._kinds_of(call))
             for name in call.names:
                 self.named.setdefault(name.form, call.span)
             files = [name for name in call.names if name.file]
@@ -308,14 +318,14 @@ class World:
 
     def _last_effect(self, call: Call, edges: EdgeList) -> None:
         if call.act.does == "check" and self.last_effect is not None:
-            edges.add(self.last_effect.span, call.span, "check")
+            edges.add(self._built(call, self.last_effect).span, call.span, "check")
         elif (
             call.act.verb in BUILDS
             and not call.names
             and len(call.command or call.said) < SHORT_COMMAND
             and self.last_effect is not None
         ):
-            edges.add(self.last_effect.span, call.span, "build")
+            edges.add(self._built(call, self.last_effect).span, call.span, "build")
         asked = self.programs.get(program_of(call.command)) if call.command and not call.names else None
         if asked is not None and (call.act.verb in PUBLISHES or _names_no_more(call.command, asked.command)):
             edges.add(asked.span, call.span, "program")
@@ -324,6 +334,20 @@ class World:
             run = next((run for tool, run in reversed(self.runs.items()) if tool != call.tool), None)
             if run is not None:
                 edges.add(run.span, call.span, "run_output")
+
+    def _built(self, call: Call, effect: Call) -> Call:
+        """What a check or build works on: the last effect, unless that is on files of another kind (suffix) than those
+        that earlier command lines of the program named; then the last change of such a file, where there is one."""
+        kinds, known = self._kinds_of(effect), self.kinds.get(program_of(call.command), set[str]())
+        if kinds and kinds.isdisjoint(known):
+            for change in reversed(self.changes[-MOST_SINCE:]):
+                if not known.isdisjoint(self._kinds_of(change.call)):
+                    return change.call
+        return effect
+
+    def _kinds_of(self, call: Call) -> set[str]:
+        """Suffixes of the files that a call names."""
+        return {_suffix(self.texts.text_at(name.token)) for name in call.names if name.file} - {""}
 
     def _repair(self, call: Call, edges: EdgeList) -> None:
         before = self.failed.get(self._same(call))

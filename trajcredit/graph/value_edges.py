@@ -35,7 +35,7 @@ def value_edges(
     spans = log.trajectory.spans
     told: dict[int, list[int]] = {}
     given_by_user = _from_user(log, first, found, values)
-    worked_on = _worked_on(log)
+    worked_on = _worked_on(log, first, values)
     for child, parent, name, bits, matches, since in found:
         child, parent = child - first, parent - first
         if spans[child].kind == "assistant":
@@ -51,7 +51,7 @@ def value_edges(
             continue
         if name == "echo" and not _confirms(matches[::2], given_by_user.get(child, set()), values):
             name = "echo_words"
-        weight = value_weight(bits) if name == "value" else None
+        weight = value_weight(bits, spans[parent].kind == "user") if name == "value" else None
         if name == "value" and spans[parent].kind == "tool_result":
             files = worked_on.get(child, {})
             forms = values.tokens[list(matches[::2]), scan.FORM].tolist()
@@ -78,12 +78,12 @@ def _from_user(log: CallLog, first: int, found: Sequence[Found], values: Values)
     return given
 
 
-def _worked_on(log: CallLog) -> dict[int, dict[int, int]]:
+def _worked_on(log: CallLog, first: int, values: Values) -> dict[int, dict[int, int]]:
     """Of the files that every call names the last earlier call that named them: who works on a file knows its name."""
     last: dict[int, int] = {}
     found: dict[int, dict[int, int]] = {}
     for call in log.calls:
-        files = [name.form for name in call.names if name.file]
+        files = values.files(first + call.span) | {name.form for name in call.names if name.file}
         if files:
             found[call.span] = {form: last[form] for form in files if form in last}
             last.update(dict.fromkeys(files, call.span))

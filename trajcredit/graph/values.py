@@ -98,13 +98,29 @@ class Values:
         at = np.flatnonzero(found)[::-1]
         return dict(zip(rows[at, scan.FORM].tolist(), (at + lo).tolist(), strict=True))
 
-    def paths(self, span: int) -> list[str]:
-        """Paths in a span, whole, as normal text; no JSON keys."""
+    def paths(self, span: int, lines: bool = False) -> list[str]:
+        """Paths in a span, whole, as normal text; no JSON keys. `lines`: only in first lines, after any "cd X &&"."""
         text = int(self.text_of[span])
         lo, hi = self.token_offsets[text], self.token_offsets[text + 1]
         flags = self.tokens[lo:hi, scan.FLAGS]
         found = (flags & words.PATH != 0) & (flags & (words.PART | words.KEY) == 0)
+        found &= (flags & words.COMMAND != 0) | (not lines)
         return [self.text_at(token) for token in (lo + np.flatnonzero(found)).tolist()]
+
+    def files(self, span: int) -> set[int]:
+        """Normal forms of the paths in a span and of their ends; no JSON keys."""
+        text = int(self.text_of[span])
+        rows = self.tokens[self.token_offsets[text] : self.token_offsets[text + 1]]
+        found = (rows[:, scan.FLAGS] & words.PATH != 0) & (rows[:, scan.FLAGS] & words.KEY == 0)
+        return set(rows[found, scan.FORM].tolist()) - {-1}
+
+    def dates(self, span: int) -> list[tuple[int, int]]:
+        """Normal form and token of every date in a span; no JSON keys."""
+        text = int(self.text_of[span])
+        lo, hi = self.token_offsets[text], self.token_offsets[text + 1]
+        flags = self.tokens[lo:hi, scan.FLAGS]
+        at = lo + np.flatnonzero((flags & words.DATE != 0) & (flags & words.KEY == 0))
+        return list(zip(self.tokens[at, scan.FORM].tolist(), at.tolist(), strict=True))
 
     def telling_of(self, first: int, span: int, quoted: bool = False) -> frozenset[int]:
         """Normal forms in a span that are more than words of the language, or stand in quotes; no JSON keys."""

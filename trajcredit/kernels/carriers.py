@@ -17,7 +17,7 @@ N_SPAN_COLUMNS = 9
 NOBODY, SYSTEM, USER, RESULT, CALLS, SAYS, REASONS, RELAYS = range(8)
 """RELAYS: it stands for what came before, which is no longer seen."""
 
-# Columns of the value matrix i32[forms, 29]
+# Columns of the value matrix i32[forms, 32]
 STAMP = 0  # transcript + 1 the row is valid for
 ORIGIN = 1  # who said it first
 HOLDERS = 2  # user turns and results that hold it
@@ -31,11 +31,17 @@ SPAN_AT = 9  # 8 columns: the first four carriers and the latest four
 TOKEN_AT = 17  # 8 columns: the token in each
 WROTE = 25  # the first call of the agent that stored this value of its own, + 1; the token in it
 WROTE_LAST = 27  # the same of the last such call, 0 where it is the first
-N_VALUE_COLUMNS = 29
+CLAIMED = 29  # the first user turn that said it, shown before to the agent and told to nobody, + 1; the token in it
+TOLD = 31  # a message of the agent said it
+N_VALUE_COLUMNS = 32
 KEPT = 8
 # Columns of a pick: a value of a child and where it can come from
 TOKEN, WORTH, SOURCES, CHOICE, SOURCE, SOURCE_TOKEN = 0, 1, 2, 3, 4, 12
 N_PICK_COLUMNS = 20
+MOST_LOOKED = 48
+"""Tokens of a call among which it names what it looks at."""
+THING_BITS = 1400
+"""Hundredths of a bit of a whole argument that names a thing (resources.WHOLE_BITS)."""
 # Origins
 UNSEEN, AGENT, SYSTEM_TEXT, SHOWN_FIRST = range(4)
 
@@ -47,6 +53,8 @@ def fresh(values: I32, form: int, stamp: int) -> None:
         values[form, :SPAN_AT] = 0
         values[form, WROTE] = 0
         values[form, WROTE_LAST] = 0
+        values[form, CLAIMED] = 0
+        values[form, TOLD] = 0
         values[form, STAMP] = stamp
         values[form, HOLDER] = -1
 
@@ -99,6 +107,8 @@ def own(span: int, agent: int, spans: I32, tokens: I32, token_offsets: I64, valu
             values[form, ORIGIN] = agent
         if spans[span, ROLE] == CALLS:
             values[form, TOPIC] = 1
+        elif spans[span, ROLE] == SAYS:
+            values[form, TOLD] = 1
         if spans[span, WRITES] and (values[form, ORIGIN] == AGENT or values[form, WROTE] != 0):
             at = WROTE if values[form, WROTE] == 0 else WROTE_LAST
             values[form, at] = span + 1
@@ -121,9 +131,20 @@ def carry(span: int, spans: I32, tokens: I32, token_offsets: I64, values: I32, a
             continue
         if values[form, ORIGIN] == UNSEEN:
             values[form, ORIGIN] = SHOWN_FIRST
+        if spans[span, ROLE] == USER and is_news(form, spans, values):
+            values[form, CLAIMED] = span + 1
+            values[form, CLAIMED + 1] = k
         if tokens[k, FLAGS] & w.ALONE and tokens[k, FLAGS] & w.NUMBER:
             values[form, ALONE_AT] = span + 1
         add_carrier(span, k, form, tokens, values)
+
+
+@jit
+def is_news(form: int, spans: I32, values: I32) -> bool:
+    """Whether a value that a user turn says was shown before, by none but results that the user does not see."""
+    if values[form, ORIGIN] != SHOWN_FIRST or values[form, CARRIED] == 0 or values[form, CLAIMED] != 0:
+        return False
+    return spans[values[form, SPAN_AT], ROLE] == RESULT and values[form, TOLD] == 0
 
 
 @jit
@@ -179,6 +200,13 @@ def is_short(token: int, tokens: I32) -> bool:
 
 
 @jit
+def is_short_capitals(token: int, tokens: I32) -> bool:
+    """An abbreviation in capitals: a part of a longer name (LiveViewTest.DOM) says nothing of the thing itself."""
+    letters = tokens[token, END] - tokens[token, START]
+    return tokens[token, FLAGS] & w.ALPHA != 0 and letters <= 4 and tokens[token, BITS] == 400 * letters
+
+
+@jit
 def candidates(child: int, token: int, spans: I32, tokens: I32, values: I32, pick: I32) -> int:
     """Fill the sources that a child's token can have, oldest first, and the token in each; how many, at most KEPT.
 
@@ -186,42 +214,52 @@ def candidates(child: int, token: int, spans: I32, tokens: I32, values: I32, pic
     value; not two pieces of different compounds, save of paths; a plain word only where it was shown as a value and is
     used in a call.
     """
-    form, flags = tokens[token, FORM], tokens[token, FLAGS]
-    carried = values[form, CARRIED]
-    n = failed = outdated = 0
+    form, carried = tokens[token, FORM], values[tokens[token, FORM], CARRIED]
+    claimed = values[form, CLAIMED] - 1
+    n = 0
+    if claimed >= spans[child, SINCE] and may_come(child, token, claimed, values[form, CLAIMED + 1], spans, tokens):
+        pick[SOURCE], pick[SOURCE_TOKEN] = claimed, values[form, CLAIMED + 1]
+        n = 1
     half = KEPT // 2
     for k in range(min(carried, KEPT)):
         slot = slot_of(k if k < half or carried <= KEPT else carried - KEPT + k)
         span, source = values[form, SPAN_AT + slot], values[form, TOKEN_AT + slot]
-        there = tokens[source, FLAGS]
-        if spans[span, ROLE] == RESULT and spans[span, TURN] >= spans[child, TURN]:
-            continue
-        if flags & there & w.PART and not flags & there & w.PATH:
-            continue
-        if flags & w.PLAIN and (spans[child, ROLE] != CALLS or not there & w.SHOWN):
-            continue
-        if flags & w.ALPHA and tokens[token, BITS] != tokens[source, BITS] and is_short(token, tokens):
-            continue
-        pick[SOURCE + n] = span
-        pick[SOURCE_TOKEN + n] = source
-        failed += spans[span, FAILED]
-        outdated += 1 if span < spans[child, SINCE] else 0
-        n += 1
-    if 0 < outdated < n:  # oldest first
-        for j in range(outdated, n):
-            pick[SOURCE + j - outdated] = pick[SOURCE + j]
-            pick[SOURCE_TOKEN + j - outdated] = pick[SOURCE_TOKEN + j]
-        n -= outdated
-        failed = 0
-        for j in range(n):
-            failed += spans[pick[SOURCE + j], FAILED]
-    if failed == 0 or failed == n:
+        if n < KEPT and span != claimed and may_come(child, token, span, source, spans, tokens):
+            pick[SOURCE + n], pick[SOURCE_TOKEN + n] = span, source
+            n += 1
+    return preferred(preferred(n, spans[child, SINCE], False, spans, pick), -1, True, spans, pick)
+
+
+@jit
+def may_come(child: int, token: int, span: int, source: int, spans: I32, tokens: I32) -> bool:
+    """Whether a child's token can be the token `source` of an earlier span."""
+    flags, there = tokens[token, FLAGS], tokens[source, FLAGS]
+    if span < 0 or (spans[span, ROLE] == RESULT and spans[span, TURN] >= spans[child, TURN]):
+        return False
+    if flags & there & w.PART and (not flags & there & w.PATH or flags & there & w.BASE):
+        return False
+    if there & w.PART and spans[span, ROLE] == RESULT and is_short_capitals(source, tokens):
+        return False
+    if flags & w.PLAIN and (spans[child, ROLE] != CALLS or not there & w.SHOWN):
+        return False
+    return not (flags & w.ALPHA and tokens[token, BITS] != tokens[source, BITS] and is_short(token, tokens))
+
+
+@jit
+def preferred(n: int, since: int, sound: bool, spans: I32, pick: I32) -> int:
+    """Of the n sources of a pick keep those from span `since` on, or with `sound` those that did not fail, unless that
+    leaves none; how many."""
+    kept = 0
+    for j in range(n):
+        span = pick[SOURCE + j]
+        kept += 1 if span >= since and not (sound and spans[span, FAILED]) else 0
+    if kept == 0:
         return n
     kept = 0
     for j in range(n):
-        if not spans[pick[SOURCE + j], FAILED]:
-            pick[SOURCE + kept] = pick[SOURCE + j]
-            pick[SOURCE_TOKEN + kept] = pick[SOURCE_TOKEN + j]
+        span = pick[SOURCE + j]
+        if span >= since and not (sound and spans[span, FAILED]):
+            pick[SOURCE + kept], pick[SOURCE_TOKEN + kept] = span, pick[SOURCE_TOKEN + j]
             kept += 1
     return kept
 
@@ -234,3 +272,18 @@ def shown_since(pick: I32, j: int, spans: I32) -> int:
         shows = spans[pick[SOURCE + k], ROLE] == RESULT or spans[pick[SOURCE + k], ROLE] == RELAYS
         n += 1 if shows and spans[pick[SOURCE + k], TURN] > spans[pick[SOURCE + j], TURN] else 0
     return n
+
+
+@jit
+def thing_of(result: int, spans: I32, tokens: I32, token_offsets: I64) -> int:
+    """The form of what the call of a result names first, as a whole argument or as a path; -1 for nothing."""
+    call = spans[result, CALL]
+    if spans[result, ROLE] != RESULT or call < 0:
+        return -1
+    text = spans[call, TEXT]
+    for k in range(token_offsets[text], min(token_offsets[text + 1], token_offsets[text] + MOST_LOOKED)):
+        flags = tokens[k, FLAGS]
+        whole = flags & w.WHOLE != 0 and tokens[k, BITS] >= THING_BITS
+        if (whole or flags & w.PATH) and not flags & (w.KEY | w.DATE | w.PART):
+            return tokens[k, FORM]
+    return -1

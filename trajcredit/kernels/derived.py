@@ -13,8 +13,9 @@ from trajcredit.kernels import words as w
 from trajcredit.kernels.carriers import CALL, FAILED, RESULT, ROLE, ROUND, TEXT, TOOL, TURN
 from trajcredit.kernels.forms import find, hash_of
 from trajcredit.kernels.jit import jit
-from trajcredit.kernels.match import FIELD_SUM, MINTED_ID, N_SUM_EDGES, NEIGHBOUR, WHOLE_RESULT, add_edge, add_match
+from trajcredit.kernels.match import FIELD_SUM, MINTED_ID, NEIGHBOUR, WHOLE_RESULT, add_edge, add_match
 from trajcredit.kernels.scan import END, FIELD, FLAGS, FORM, START
+from trajcredit.kernels.surroundings import N_SUM_EDGES
 
 MOST_MINTED = 4
 """Earlier results whose ids one result may show."""

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from math import log2
 
-import numpy as np
-
 from trajcredit.arrays import F64, I32, I64
 from trajcredit.kernels import carriers as c
 from trajcredit.kernels import words as w
-from trajcredit.kernels.carriers import CALL, CALLS, RESULT, ROLE, TEXT, TURN, USER
+from trajcredit.kernels.carriers import CALLS, RESULT, ROLE, ROUND, TEXT, TOOL, TURN, USER
 from trajcredit.kernels.jit import jit
-from trajcredit.kernels.scan import BITS, END, FLAGS, FORM, SCOPE, START
+from trajcredit.kernels.scan import BITS, END, FLAGS, FORM, START
+from trajcredit.kernels.surroundings import (
+    ECHOED,
+    EXPLAINS,
+    FIRM,
+    FITS,
+    IGNORED,
+    N_EDGES,
+    TOLD,
+    fit_surroundings,
+)
 
-WINDOW = 24
-"""Tokens on either side of a value that can tell one carrier from another."""
-BESIDE = 4
-"""How many times as much a value that stands beside the value now counts as one that the agent once asked about."""
-SAME_FILE = 25
-"""How many times as much again the file counts that a call names and the source is a look at."""
 WORD_ALONE = 8.0
 """Bits of a plain word that was shown as a value and is a whole argument; in a longer text it proves nothing."""
 WORD_BITS = 2.2
@@ -32,20 +34,9 @@ COVER = 2.0 / 3.0
 """A source must explain this share of what the best source explains for the same child."""
 SHARE = 1.0 / 6.0
 """A result that only shows words and names made of words must tell this share of what the best source tells."""
-MOST_PATHS = 8
-"""Files that one call names as whole arguments: the first."""
 MOST_MATCHES = 8
 """Values shown as evidence of one edge."""
 
-# Columns of the matrix of what the sources of one child are worth
-TOLD, ECHOED, FIRM, EXPLAINS, FITS = range(5)
-N_WORTH_COLUMNS = 5
-# Columns of the mark matrix i32[forms, 2]
-NEAR, COUNTED = 0, 1
-# Counters i64[5]: edges, matches, values whose surroundings were compared; and of this transcript: edges of sums, uses
-# of values too common to prove anything
-N_EDGES, N_MATCHES, COMPARED, N_SUM_EDGES, IGNORED = range(5)
-N_COUNTERS = 5
 # Columns of the edge matrix i32[edges, 7]; MATCH_LO:MATCH_HI are rows of the match matrix i32[matches, 2] (child token,
 # parent token). SINCE: how often results of later turns showed again what the edge rests on, at least
 CHILD, PARENT, RULE, WORTH, MATCH_LO, MATCH_HI, SINCE = range(7)
@@ -90,28 +81,41 @@ def starts_name(token: int, tokens: I32) -> bool:
 
 
 @jit
+def is_users(form: int, spans: I32, values: I32) -> bool:
+    """Whether a user turn said a value before anybody else did."""
+    said = values[form, c.ORIGIN] == c.SHOWN_FIRST and values[form, c.CARRIED] > 0
+    return said and spans[values[form, c.SPAN_AT], ROLE] == USER
+
+
+@jit
 def gather(
     child: int, common: float, spans: I32, tokens: I32, token_offsets: I64, values: I32, picks: I32, size: I64
 ) -> int:
     """Fill the picks of a child: its distinct values that have a source. A matched compound hides its pieces."""
     text = spans[child, TEXT]
     n = 0
-    hidden = -1
+    hidden = said = -1
     for k in range(token_offsets[text], token_offsets[text + 1]):
         form = tokens[k, FORM]
-        if form < 0 or (tokens[k, FLAGS] & w.PART and tokens[k, START] < hidden):
+        if form < 0:
+            continue
+        inside = tokens[k, FLAGS] & w.PART and tokens[k, START] < hidden
+        given = inside and tokens[k, START] >= said and tokens[k, FLAGS] & w.PATH and is_users(form, spans, values)
+        if inside and not given:
             continue
         if values[form, c.HOLDER] == child:
             hidden = tokens[k, END] if c.hides(tokens[k, FLAGS]) else hidden
             continue
         often = values[form, c.CARRIED] > common
-        if often and spans[values[form, c.SPAN_AT], ROLE] != USER:
+        if often and spans[values[form, c.SPAN_AT], ROLE] != USER and values[form, c.CLAIMED] == 0:
             telling = tokens[k, BITS] >= SCHEMA_BITS * 100 and not tokens[k, FLAGS] & (w.PART | w.KEY)
             size[IGNORED] += 1 if telling else 0
             hidden = tokens[k, END] if tokens[k, FLAGS] & w.PATH else hidden
             continue
         bits = token_bits(child, k, spans, tokens, values)
         if bits <= 0.0:
+            own = values[form, c.ORIGIN] == c.AGENT and not tokens[k, FLAGS] & (w.PART | w.PATH)
+            hidden = tokens[k, END] if own else hidden  # the agent joined these itself, and says it again
             continue
         found = c.candidates(child, k, spans, tokens, values, picks[n])
         if found == 0 or (often and spans[picks[n, c.SOURCE], ROLE] != USER):
@@ -123,10 +127,11 @@ def gather(
             if bits <= 0.0:
                 continue
         values[form, c.HOLDER] = child
-        hidden = tokens[k, END] if c.hides(tokens[k, FLAGS]) else hidden
+        hidden = max(hidden, tokens[k, END]) if c.hides(tokens[k, FLAGS]) else hidden
+        said = tokens[k, END] if inside else said
         picks[n, c.TOKEN] = k
         picks[n, c.WORTH] = int(100 * bits)
-        picks[n, c.SOURCES] = 1 if often else found  # the user's, and too common to ask who said it since
+        picks[n, c.SOURCES] = 1 if often or inside else found  # the user's, and too common to ask who said it since
         picks[n, c.CHOICE] = 0
         n += 1
     return n
@@ -163,6 +168,7 @@ def choose(
             clearest = max(clearest, worth[source, EXPLAINS])
         if chosen < COVER * most:
             picks[i, c.CHOICE] = best
+        picks[i, c.CHOICE] = looked_again(i, spans, tokens, token_offsets, picks, worth)
     for i in range(n):
         carried = values[tokens[picks[i, c.TOKEN], FORM], c.CARRIED]
         if carried <= c.KEPT or spans[picks[i, c.SOURCE], ROLE] == USER:
@@ -172,119 +178,17 @@ def choose(
 
 
 @jit
-def fit_surroundings(
-    child: int,
-    n: int,
-    spans: I32,
-    tokens: I32,
-    token_offsets: I64,
-    values: I32,
-    picks: I32,
-    marks: I32,
-    worth: F64,
-    size: I64,
-) -> None:
-    """Choose the source of every pick by the words around the value; note what every source explains, and which fit."""
-    paths = np.empty(MOST_PATHS, dtype=np.int64)
-    n_paths = whole_paths(child, spans, tokens, token_offsets, paths) if n > 0 else 0
-    for i in range(n):
-        if picks[i, c.SOURCES] > 1 and spans[picks[i, c.SOURCE], ROLE] != USER:
-            for k in range(n_paths):
-                marks[tokens[paths[k], FORM], NEAR] = size[COMPARED]
-            best_context(child, i, size[COMPARED], spans, tokens, token_offsets, values, picks, marks)
-            size[COMPARED] += 1
-        for j in range(picks[i, c.SOURCES]):
-            worth[picks[i, c.SOURCE + j], EXPLAINS:] = 0.0
-    for i in range(n):
-        worth[picks[i, c.SOURCE + picks[i, c.CHOICE]], FITS] = 1.0
-        for j in range(picks[i, c.SOURCES]):
-            worth[picks[i, c.SOURCE + j], EXPLAINS] += picks[i, c.WORTH]
-
-
-@jit
-def whole_paths(child: int, spans: I32, tokens: I32, token_offsets: I64, paths: I64) -> int:
-    """Fill `paths` with the first tokens of a call that are paths and whole arguments; how many.
-
-    They stand beside everything the call says, however far away: what is written into a file was seen in that file.
-    """
-    found = 0
-    text = spans[child, TEXT]
-    for k in range(token_offsets[text], token_offsets[text + 1]):
-        flags = tokens[k, FLAGS]
-        if flags & w.PATH and flags & w.WHOLE and not flags & w.KEY and tokens[k, FORM] >= 0 and found < len(paths):
-            paths[found] = k
-            found += 1
-    return found if spans[child, ROLE] == CALLS else 0
-
-
-@jit
-def best_context(
-    child: int,
-    i: int,
-    number: int,
-    spans: I32,
-    tokens: I32,
-    token_offsets: I64,
-    values: I32,
-    picks: I32,
-    marks: I32,
-) -> None:
-    """Choose the source whose surroundings of the value share most with its surroundings in the child.
-
-    number  of this comparison, never used before
-    marks   i32[forms, 2]  NEAR: the comparison in which a form stood beside the value (the files that the call names
-                           are marked already); COUNTED: that and the source for
-                           which it was last counted
-    """
-    token = picks[i, c.TOKEN]
-    text = spans[child, TEXT]
-    for k in range(max(token_offsets[text], token - WINDOW), min(token_offsets[text + 1], token + WINDOW + 1)):
-        beside = tokens[k, SCOPE] == tokens[token, SCOPE] and tokens[k, FORM] >= 0
-        if beside and tells(tokens[k, BITS], tokens[k, FLAGS]):
-            marks[tokens[k, FORM], NEAR] = number
-    best = -1
-    for j in range(picks[i, c.SOURCES]):
-        stamp = number * c.KEPT + j
-        marks[tokens[token, FORM], COUNTED] = stamp
-        span, source = picks[i, c.SOURCE + j], picks[i, c.SOURCE_TOKEN + j]
-        text = spans[span, TEXT]
-        lo, hi = max(token_offsets[text], source - WINDOW), min(token_offsets[text + 1], source + WINDOW + 1)
-        score = shared(lo, hi, tokens[source, SCOPE], number, stamp, tokens, values, marks)
-        if spans[span, ROLE] == RESULT and spans[span, CALL] >= 0:
-            text = spans[spans[span, CALL], TEXT]
-            lo, hi = token_offsets[text], min(token_offsets[text + 1], token_offsets[text] + 2 * WINDOW)
-            score += shared(lo, hi, -1, number, stamp, tokens, values, marks)
-        if score > best:
-            best = score
-            picks[i, c.CHOICE] = j
-
-
-@jit
-def shared(lo: int, hi: int, scope: int, number: int, stamp: int, tokens: I32, values: I32, marks: I32) -> int:
-    """Bits, in 400ths, of what tokens lo..hi (of one scope; -1 any) share with the surroundings of the child's token.
-
-    Each value counts once, what the agent asked about earlier a quarter: a year beside the name it looks for is likely
-    the right one. Integers, so that the order of the words does not decide between equals.
-    """
-    score = 0
-    for k in range(lo, hi):
-        form = tokens[k, FORM]
-        if form < 0 or marks[form, COUNTED] == stamp or not (scope == -1 or tokens[k, SCOPE] == scope):
-            continue
-        if marks[form, NEAR] == number:
-            same_file = scope == -1 and tokens[k, FLAGS] & w.PATH and tokens[k, FLAGS] & w.WHOLE
-            score += (SAME_FILE if same_file else 1) * BESIDE * max(100, tokens[k, BITS])
-            marks[form, COUNTED] = stamp
-        elif scope >= 0 and values[form, c.TOPIC] and tells(tokens[k, BITS], tokens[k, FLAGS]):
-            score += tokens[k, BITS]
-            marks[form, COUNTED] = stamp
-    return score
-
-
-@jit
-def tells(bits: int, flags: int) -> bool:
-    """Whether a token says something about its surroundings: a value of some kind, not a word of the language."""
-    return not flags & w.KEY and (bits >= 300 or flags & w.SHOWN != 0)
+def looked_again(i: int, spans: I32, tokens: I32, token_offsets: I64, picks: I32, worth: F64) -> int:
+    """The chosen source of pick i, or the last look at the same thing that shows no less of the child."""
+    found = picks[i, c.CHOICE]
+    first = picks[i, c.SOURCE + found]
+    thing = c.thing_of(first, spans, tokens, token_offsets)
+    for j in range(found + 1, picks[i, c.SOURCES] if thing >= 0 else 0):
+        source = picks[i, c.SOURCE + j]
+        again = spans[source, TOOL] == spans[first, TOOL] and spans[source, TURN] > spans[first, TURN]
+        if again and worth[source, EXPLAINS] >= worth[first, EXPLAINS]:
+            found = j if c.thing_of(source, spans, tokens, token_offsets) == thing else found
+    return found
 
 
 @jit
@@ -316,7 +220,7 @@ def write_edges(
     for i in range(n - 1, -1, -1):
         for j in range(picks[i, c.SOURCES] - 1, -1, -1):
             parent = picks[i, c.SOURCE + j]
-            share = shares(i, j, spans, picks, worth)
+            share = shares(child, i, j, spans, picks, worth)
             if share or echoes(i, j, spans, tokens, picks):
                 worth[parent, TOLD if share else ECHOED] += picks[i, c.WORTH]
                 flags = tokens[picks[i, c.TOKEN], FLAGS]
@@ -350,13 +254,26 @@ def write_edges(
 
 
 @jit
-def shares(i: int, j: int, spans: I32, picks: I32, worth: F64) -> bool:
+def shares(child: int, i: int, j: int, spans: I32, picks: I32, worth: F64) -> bool:
     """Whether candidate j is the chosen source of pick i, or a result of its turn that shows as much of the child."""
     a, b = picks[i, c.SOURCE + j], picks[i, c.SOURCE + picks[i, c.CHOICE]]
     if a == b:
         return True
+    if spans[a, ROLE] == USER and a > b:
+        return takes_up(child, i, j, spans, picks)
     together = spans[a, ROLE] == RESULT and spans[b, ROLE] == RESULT and spans[a, TURN] == spans[b, TURN]
     return together and worth[a, EXPLAINS] >= COVER * worth[b, EXPLAINS]
+
+
+@jit
+def takes_up(child: int, i: int, j: int, spans: I32, picks: I32) -> bool:
+    """Whether user turn j takes up what was shown: the last to do so before a call, the one a message answers."""
+    if spans[child, ROLE] != CALLS:
+        return spans[picks[i, c.SOURCE + j], ROUND] == spans[child, ROUND]
+    for k in range(j + 1, picks[i, c.SOURCES]):
+        if spans[picks[i, c.SOURCE + k], ROLE] == USER:
+            return False
+    return True
 
 
 @jit

@@ -335,7 +335,7 @@ def scan_pieces(text: U8, s: int, e: int, flags: int, scope: int, field: int, to
             bits, more = classify(text, first, dot)
             emit(first, dot, bits, here | more, scope, field, tokens, count)
         bits, more = classify(text, last + 1, e)
-        emit(last + 1, e, bits, here | more | w.PATH, scope, field, tokens, count)
+        emit(last + 1, e, bits, here | more | w.PATH | w.BASE, scope, field, tokens, count)
         return
     for i in range(s, e + 1):
         if i < e and not is_joiner(text[i]):

@@ -11,15 +11,8 @@ from trajcredit.kernels import carriers as c
 from trajcredit.kernels.carriers import CALL, CALLS, FAILED, REASONS, RELAYS, RESULT, ROLE, SAYS, SYSTEM, TOOL, USER
 from trajcredit.kernels.derived import MOST_SUMS, add_sums, field_sums, minted_ids, neighbours, whole_results
 from trajcredit.kernels.jit import jit
-from trajcredit.kernels.match import (
-    IGNORED,
-    N_COUNTERS,
-    N_SUM_EDGES,
-    N_WORTH_COLUMNS,
-    choose,
-    gather,
-    write_edges,
-)
+from trajcredit.kernels.match import choose, gather, write_edges
+from trajcredit.kernels.surroundings import IGNORED, N_COUNTERS, N_SUM_EDGES, N_WORTH_COLUMNS
 from trajcredit.kernels.written import shown_again
 
 FLOOR = 9.5

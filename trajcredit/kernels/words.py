@@ -31,6 +31,7 @@ LINES = 32768  # of a stretch: a whole text, in which every line is a scope
 WORDS = 65536
 """An identifier made of words: line_number. Like any word it can be known from elsewhere."""
 DOTTED = 131072  # words joined by dots: self.items, session.id
+BASE = 262144  # of a piece: the last name of a path, which other paths end in too
 GUESSED = ALPHA | WORDS | DOTTED
 """Made of words alone: whoever writes much on a subject comes upon it without having looked."""
 OF_PLACE = SHOWN | WHOLE | KEY | START | IDKEY | ALONE | COMMAND

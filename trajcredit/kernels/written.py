@@ -41,7 +41,7 @@ def shown_again(
 
     Its own are those that nobody showed it before it wrote them; what the call itself names, and what most
     observations show, proves nothing. Of the first and the last call that stored a value, the one that stored more of
-    what the result shows; the first where they are equal.
+    what the result shows; the last where they are equal.
     """
     call = spans[result, CALL]
     found = np.empty((MOST_VALUES, 3), dtype=np.int64)
@@ -62,7 +62,7 @@ def shown_again(
                 bits[at, 0] += tokens[found[k, SHOWN], BITS]
     for k in range(n):
         early, late = found[k, EARLY], found[k, LATE]
-        if early < 0 or (late >= 0 and bits[late, 0] > bits[early, 0]):
+        if early < 0 or (late >= 0 and bits[late, 0] >= bits[early, 0]):
             found[k, EARLY] = late
         if found[k, EARLY] >= 0:
             bits[found[k, EARLY], 1] += tokens[found[k, SHOWN], BITS]

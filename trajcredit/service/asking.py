@@ -48,6 +48,12 @@ def of_spec(spec: str) -> Configured:
     """The attributor of `NAME` or `NAME:key=value,...`, as the command line takes it; critics by kind, never a file."""
     critic = re.search(r"[:,]critic=([^,]*)", spec)
     if critic is not None and critic[1] not in critics.KINDS:  # no request makes this machine look at a file
+        if "/" in critic[1] or "." in critic[1]:
+            known = ", ".join(critics.KINDS)
+            raise InputError(
+                f"critic {critic[1][:200]!r}: a stored run asks a critic by its kind ({known}) and keeps what it said; "
+                "`trajcredit score -a NAME:critic=FILE` asks the file of a fitted one"
+            )
         raise UnknownNameError("critic", critic[1], critics.KINDS)
     [choice] = choose([spec])
     name, attributor = choice.label, choice.attributor

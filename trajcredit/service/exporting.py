@@ -1,4 +1,4 @@
-"""The rows of a stored run: those that `score` gives the same log, bit for bit, read and written piece by piece."""
+"""The credit of a stored run, as `score` gives it to the same log, bit for bit: read and written piece by piece."""
 
 from __future__ import annotations
 
@@ -9,51 +9,48 @@ from typing import BinaryIO
 
 import numpy as np
 
-from trajcredit import registry
 from trajcredit.arrays import I64
 from trajcredit.batching import Batch, assemble
-from trajcredit.errors import InputError, NotFoundError, TrajcreditError
-from trajcredit.exporters import Credit
+from trajcredit.errors import InputError, NotFoundError
+from trajcredit.exporters import Credit, Exported, Exporter
 from trajcredit.service.files import written_whole
-from trajcredit.service.plugins import exporter_named
+from trajcredit.service.plugins import exported
 from trajcredit.store import Store, documents, run_inputs, runs
 from trajcredit.store.run_inputs import Member
 from trajcredit.store.runs import Run
 
-__all__ = ["credits_of_run", "export", "export_file"]
+__all__ = ["credits_of_run", "export", "export_file", "finished"]
 
 PIECE_SPANS = 20_000
 PIECE_TRAJECTORIES = 500
 """What of a run is in memory at a time. The database is let go before a piece is written: readers may be slow."""
 
 
-def export(store: Store, project: str, run: str, to: str, out: BinaryIO) -> int:
-    """Write the credit rows of a finished run in the order of the log; the number of rows.
+def export(store: Store, project: str, run: str, exporter: Exporter, out: BinaryIO) -> Exported:
+    """Write the credit of a finished run in the order of the log: its rows, or what a trainer wants of them.
 
-    `run` is an id, or the attributor or label whose newest finished run is meant; `to` names an exporter. Rows hold
-    the rewards that the run saw. Whoever wrote part of them when an error comes has half an export.
+    `run` is an id, or the attributor or label whose newest finished run is meant. Rows hold the rewards that the run
+    saw. Whoever wrote part of them when an error comes has half an export.
     """
-    exporter = exporter_named(to)
+    return exported(exporter, credits_of_run(store, *finished(store, project, run)), out)
+
+
+def export_file(store: Store, project: str, run: str, exporter: Exporter, out: Path) -> Exported:
+    """The same to a file, which appears whole or not at all."""
+    if not store.is_postgres and str(out.resolve()).startswith(str(Path(store.name).resolve())):
+        raise InputError(f"cannot write {out}: it is the database")
+    with written_whole(out) as file:
+        return export(store, project, run, exporter, file)
+
+
+def finished(store: Store, project: str, run: str) -> tuple[Run, Sequence[Member]]:
+    """The run of that id, attributor or label, with its trajectories; InputError where it has no rows to export."""
     with store.read() as conn:
         found = runs.find(conn, project, run)
         if found.state != "done":
             why = "its rows are there once it is done" if found.state in ("queued", "running") else "it has no rows"
             raise InputError(f"run {run!r} is {found.state}: {why}")
-        members = run_inputs.members(conn, found)
-    try:
-        return exporter(credits_of_run(store, found, members), out)
-    except (TrajcreditError, OSError):
-        raise
-    except registry.FOREIGN as error:
-        raise InputError(f"exporter {to!r} failed: {type(error).__name__}: {error}") from error
-
-
-def export_file(store: Store, project: str, run: str, to: str, out: Path) -> int:
-    """The same to a file, which appears whole or not at all."""
-    if not store.is_postgres and str(out.resolve()).startswith(str(Path(store.name).resolve())):
-        raise InputError(f"cannot write {out}: it is the database")
-    with written_whole(out) as file:
-        return export(store, project, run, to, file)
+        return found, run_inputs.members(conn, found)
 
 
 def credits_of_run(store: Store, run: Run, members: Sequence[Member]) -> Iterator[Credit]:

@@ -5,27 +5,34 @@ from __future__ import annotations
 import types
 import typing
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 from trajcredit import critics, registry
 from trajcredit.attributors import Attributor, configure
-from trajcredit.errors import InputError
-from trajcredit.exporters import Exporter
+from trajcredit.errors import InputError, TrajcreditError
+from trajcredit.exporters import Credit, Exported, Exporter, TokenExporter
+from trajcredit.registry import Parameter
 from trajcredit.service.attributing import foreign
 
 __all__ = [
     "Choice",
+    "Exported",
+    "Exporter",
+    "Parameter",
     "Plugin",
     "attributors",
     "choose",
     "default_text",
+    "exported",
     "exporter_for",
-    "exporter_named",
+    "exporter_of",
+    "exporters",
     "formats",
     "make",
+    "make_exporter",
     "name_of",
     "type_text",
 ]
@@ -54,6 +61,8 @@ class Plugin:
     needs: tuple[str, ...] = ()
     scope: str | None = None
     details: tuple[str, ...] = ()
+    suffix: str | None = None
+    """Of exporters, the ending of their files."""
 
 
 def formats() -> list[Plugin]:
@@ -86,38 +95,73 @@ def choose(specs: Sequence[str]) -> list[Choice]:
     twice = [spec for spec, count in Counter(specs).items() if count > 1]
     if twice:
         raise InputError(f"attributor {twice[0]!r} is asked for twice with the same parameters")
-    split = [(spec, *_split(spec)) for spec in specs]
+    split = [(spec, *_split(spec, "attributor")) for spec in specs]
     names = Counter(name for _, name, _ in split)
     return [_choice(spec if names[name] > 1 else name, name, given) for spec, name, given in split]
 
 
 def make(name: str, given: Mapping[str, Any]) -> Attributor:
     """The attributor of that name with Python values for its parameters; InputError names an unknown one."""
-    plugin = registry.attributors.get(name)
-    known = [parameter.name for parameter in registry.parameters(plugin)]
-    for key in given:
-        if key not in known:
-            raise InputError(f"attributor {name!r} has no parameter {key!r}; it has: {', '.join(known) or 'none'}")
-    with foreign(f"attributor {name!r} refuses {dict(given)!r}"):
-        made: Attributor = plugin(**given)
+    made: Attributor = _made("attributor", registry.attributors, name, given)
     return made
 
 
 def name_of(attributor: Attributor) -> str:
     """The name it is registered under, else that of its class."""
-    kind = type(attributor)
-    return next((name for name, plugin in registry.attributors.items().items() if plugin is kind), kind.__name__)
+    return _name_among(registry.attributors, attributor)
 
 
-def exporter_named(name: str) -> Exporter:
-    """The exporter registered under that name."""
-    made: Exporter = registry.exporters.get(name)()
+def exporters() -> list[Plugin]:
+    """Every exporter with its parameters; those that write spans first."""
+    found = sorted(registry.exporters.items().items(), key=lambda one: (issubclass(one[1], TokenExporter), one[0]))
+    return [
+        Plugin(
+            name,
+            registry.summary(exporter),
+            parameters=registry.parameters(exporter),
+            details=registry.details(exporter),
+            suffix=exporter.suffix,
+        )
+        for name, exporter in found
+    ]
+
+
+def exporter_of(spec: str, **also: str | None) -> Exporter:
+    """The exporter of `NAME` or `NAME:key=value,...`; `also` are parameters given apart from it, None = not given."""
+    name, given = _split(spec, "exporter")
+    for key, value in also.items():
+        if value is not None and given.setdefault(key, value) != value:
+            raise InputError(f"{key} is given twice, as {given[key]!r} in {spec!r} and as {value!r}")
+    with foreign(f"exporter {name!r} refuses {given!r}"):
+        made: Exporter = configure(registry.exporters.get(name), given)
     return made
 
 
+def make_exporter(name: str, given: Mapping[str, Any]) -> Exporter:
+    """The exporter of that name with Python values for its parameters; InputError names an unknown one."""
+    made: Exporter = _made("exporter", registry.exporters, name, given)
+    return made
+
+
+def exported(exporter: Exporter, scored: Iterable[Credit], out: BinaryIO) -> Exported:
+    """What an exporter wrote; whatever it raises that is not ours becomes an InputError which names it."""
+    name = _name_among(registry.exporters, exporter)
+    try:
+        made: Any = exporter(scored, out)
+    except (TrajcreditError, OSError):
+        raise
+    except registry.FOREIGN as error:
+        raise InputError(f"exporter {name!r} failed: {type(error).__name__}: {error}") from error
+    if isinstance(made, Exported):
+        return made
+    raise InputError(f"exporter {name!r} failed: it must return an Exported, not {type(made).__name__}")
+
+
 def exporter_for(out: Path) -> str:
-    """The name of the exporter that writes files of that ending."""
-    suffixes = {plugin.suffix: name for name, plugin in registry.exporters.items().items()}
+    """The name of the exporter of spans that writes files of that ending, else of the only one of tokens that does."""
+    suffixes: dict[str, str] = {}
+    for plugin in exporters():
+        suffixes.setdefault(plugin.suffix or "", plugin.name)
     if out.suffix not in suffixes:
         raise InputError(f"cannot tell from {out.name!r} how to write it; known endings: {', '.join(suffixes)}")
     return suffixes[out.suffix]
@@ -144,6 +188,21 @@ def default_text(value: Any) -> str:
     return str(value)
 
 
+def _name_among(among: registry.Registry[Any], made: Any) -> str:
+    kind = type(made)
+    return next((name for name, plugin in among.items().items() if plugin is kind), kind.__name__)
+
+
+def _made(what: str, among: registry.Registry[Any], name: str, given: Mapping[str, Any]) -> Any:
+    plugin = among.get(name)
+    known = [parameter.name for parameter in registry.parameters(plugin)]
+    for key in given:
+        if key not in known:
+            raise InputError(f"{what} {name!r} has no parameter {key!r}; it has: {', '.join(known) or 'none'}")
+    with foreign(f"{what} {name!r} refuses {dict(given)!r}"):
+        return plugin(**given)
+
+
 def _choice(label: str, name: str, given: dict[str, str]) -> Choice:
     critic = given.pop("critic", None)
     if critic is not None:
@@ -157,14 +216,14 @@ def _configured(name: str, given: dict[str, str]) -> Attributor:
     return made
 
 
-def _split(spec: str) -> tuple[str, dict[str, str]]:
+def _split(spec: str, what: str) -> tuple[str, dict[str, str]]:
     name, _, rest = spec.partition(":")
     given: dict[str, str] = {}
     for part in rest.split(",") if rest else []:
         key, equals, value = part.partition("=")
         if not equals:
-            raise InputError(f"attributor {spec!r}: expected key=value after the colon, found {part!r}")
+            raise InputError(f"{what} {spec!r}: expected key=value after the colon, found {part!r}")
         if key in given:
-            raise InputError(f"attributor {spec!r}: {key} is given twice")
+            raise InputError(f"{what} {spec!r}: {key} is given twice")
         given[key] = value
     return name, given

@@ -10,16 +10,16 @@ from typing import Any, overload
 
 import msgspec
 
-from trajcredit import formats, registry
+from trajcredit import formats
 from trajcredit.attributors import Attributor
 from trajcredit.batching import Batch, pack
-from trajcredit.errors import InputError, NotFoundError, ParseError, TrajcreditError
-from trajcredit.exporters import Credit
+from trajcredit.errors import InputError, NotFoundError, ParseError
+from trajcredit.exporters import Credit, Exported, Exporter
 from trajcredit.graph import SpanGraph, build_graphs
 from trajcredit.model import Note, Trajectory
 from trajcredit.service.attributing import Filled, scored
 from trajcredit.service.files import written_whole
-from trajcredit.service.plugins import Choice, exporter_named, make, name_of
+from trajcredit.service.plugins import Choice, exported, make, make_exporter, name_of
 from trajcredit.service.side_rewards import read_side_rewards, rewarded
 
 __all__ = [
@@ -150,18 +150,23 @@ def score(batch: Batch, choices: Iterable[Choice]) -> Iterator[Credit]:
     return (scored(batch, choice.label, choice.attributor, choice.critic, filled) for choice in choices)
 
 
-def export(credit: Credit | Iterable[Credit], to: str, out: str | os.PathLike[str]) -> int:
-    """Write credit rows to a file of a registered kind; the number of rows."""
-    return write([credit] if isinstance(credit, Credit) else credit, to, Path(out))
+def export(
+    credit: Credit | Iterable[Credit], to: str | Exporter, out: str | os.PathLike[str], **parameters: Any
+) -> Exported:
+    """Write credit to a file for a registered exporter, by name with its parameters, or for one already made.
+
+    What it wrote: `.rows`, and of token files `.counted`. The file appears whole or not at all.
+    """
+    if not isinstance(to, str):
+        if parameters:
+            raise InputError("parameters belong to an exporter asked for by name; this one is made already")
+        exporter = to
+    else:
+        exporter = make_exporter(to, parameters)
+    return write([credit] if isinstance(credit, Credit) else credit, exporter, Path(out))
 
 
-def write(rows: Iterable[Credit], to: str, out: Path) -> int:
-    """Write the rows of many attributors, one after the other; the file appears whole or not at all."""
-    exporter = exporter_named(to)
+def write(scored: Iterable[Credit], exporter: Exporter, out: Path) -> Exported:
+    """Write the credit of many attributors, one after the other; the file appears whole or not at all."""
     with written_whole(out) as file:
-        try:
-            return exporter(rows, file)
-        except (TrajcreditError, OSError):
-            raise
-        except registry.FOREIGN as error:
-            raise InputError(f"exporter {to!r} failed: {type(error).__name__}: {error}") from error
+        return exported(exporter, scored, file)

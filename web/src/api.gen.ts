@@ -21,6 +21,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/exporters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Exporters
+         * @description Every exporter with its parameters.
+         */
+        get: operations["list_exporters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/exports/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Preview Export
+         * @description What a trainer will see of a run: counted, and token by token for one trajectory.
+         */
+        get: operations["preview_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/formats": {
         parameters: {
             query?: never;
@@ -156,10 +196,30 @@ export interface paths {
         };
         /**
          * Export Run
-         * @description The credit rows of a finished run. They are all written before the first is sent: a client that is slow, or
-         *     goes away, holds no transaction open, and what comes is whole.
+         * @description The credit rows of a finished run, or a trainer's file of tokens. All of it is written before the first byte is
+         *     sent: a client that is slow, or goes away, holds no transaction open, and what comes is whole.
          */
         get: operations["export_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokenizers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Tokenizers
+         * @description The tokenizers that exports may name.
+         */
+        get: operations["list_tokenizers"];
         put?: never;
         post?: never;
         delete?: never;
@@ -417,6 +477,20 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * AlignmentFailureOut
+         * @description Where a trajectory's tokens do not fit its spans.
+         */
+        AlignmentFailureOut: {
+            /** Reason */
+            reason: string;
+            /** Span */
+            span: number | null;
+            /** Trajectory */
+            trajectory: string;
+            /** Turn */
+            turn: number;
+        };
+        /**
          * AttributorInfo
          * @description A registered attributor.
          */
@@ -542,6 +616,20 @@ export interface components {
             parent_text: string;
         };
         /**
+         * ExporterInfo
+         * @description A registered exporter; one with a parameter `tokenizer` writes tokens.
+         */
+        ExporterInfo: {
+            /** Name */
+            name: string;
+            /** Parameters */
+            parameters: components["schemas"]["ParameterInfo"][];
+            /** Suffix */
+            suffix: string;
+            /** Summary */
+            summary: string;
+        };
+        /**
          * FormatInfo
          * @description A registered log format.
          */
@@ -663,7 +751,7 @@ export interface components {
         };
         /**
          * ParameterInfo
-         * @description One parameter of an attributor.
+         * @description One parameter of an attributor or exporter.
          */
         ParameterInfo: {
             /** Choices */
@@ -693,6 +781,23 @@ export interface components {
             parent: number;
             /** Why */
             why: string;
+        };
+        /**
+         * PreviewOut
+         * @description Counts of an export, and the rows of one trajectory.
+         */
+        PreviewOut: {
+            /** Looked At */
+            looked_at: number;
+            /** Of */
+            of: number;
+            /** Remarks */
+            remarks: string[];
+            /** Rows */
+            rows: components["schemas"]["RowPreviewOut"][];
+            /** Run */
+            run: string;
+            totals: components["schemas"]["TotalsOut"];
         };
         /**
          * Problem
@@ -790,6 +895,41 @@ export interface components {
             rejected: number;
             /** Stale Runs */
             stale_runs: number;
+        };
+        /**
+         * RowPreviewOut
+         * @description One row as exported; lists have one entry a response token from `start` on, at most 2,000.
+         */
+        RowPreviewOut: {
+            /** Advantages */
+            advantages: number[];
+            /** Ids */
+            ids: number[];
+            /**
+             * Ids Source
+             * @enum {string}
+             */
+            ids_source: "engine" | "retokenized";
+            /** Mask */
+            mask: number[];
+            /** Prompt Tokens */
+            prompt_tokens: number;
+            /** Response Tokens */
+            response_tokens: number;
+            /** Row */
+            row: number;
+            /** Spans */
+            spans: number[];
+            /** Start */
+            start: number;
+            /** Texts */
+            texts: string[] | null;
+            /** Trained */
+            trained: number;
+            /** Trajectory */
+            trajectory: string;
+            /** Uid */
+            uid: string;
         };
         /**
          * RunOut
@@ -977,6 +1117,14 @@ export interface components {
             value: number;
         };
         /**
+         * Tokenizers
+         * @description Names that `tokenizer` of an export may have.
+         */
+        Tokenizers: {
+            /** Items */
+            items: string[];
+        };
+        /**
          * TopSpan
          * @description The most blamed span of a trajectory in the run asked for (the most praised, where nothing is blamed).
          */
@@ -987,6 +1135,40 @@ export interface components {
             name: string;
             /** Span */
             span: number;
+        };
+        /**
+         * TotalsOut
+         * @description Sums over the trajectories looked at.
+         */
+        TotalsOut: {
+            /** Advantage Mean */
+            advantage_mean: number | null;
+            /** Advantage Sum */
+            advantage_sum: number;
+            /** Exact */
+            exact: number;
+            /** Failed */
+            failed: number;
+            /** Failures */
+            failures: components["schemas"]["AlignmentFailureOut"][];
+            /** Left Out */
+            left_out: {
+                [key: string]: number;
+            };
+            /** Notes */
+            notes: {
+                [key: string]: number;
+            };
+            /** Retokenized */
+            retokenized: number;
+            /** Rows */
+            rows: number;
+            /** Tokens */
+            tokens: number;
+            /** Trained */
+            trained: number;
+            /** Trajectories */
+            trajectories: number;
         };
         /**
          * TrajectoryOut
@@ -1173,6 +1355,74 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AttributorInfo"][];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_exporters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExporterInfo"][];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_export: {
+        parameters: {
+            query: {
+                run: string;
+                /** @description An exporter, or `NAME:key=value,...`. */
+                to?: string;
+                /** @description One of GET /tokenizers. */
+                tokenizer?: string | null;
+                trajectory?: string | null;
+                from?: number;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewOut"];
                 };
             };
             /** @description What is wrong, where, and what to do */
@@ -1498,7 +1748,10 @@ export interface operations {
     export_run: {
         parameters: {
             query?: {
-                to?: "jsonl" | "parquet";
+                /** @description An exporter, or `NAME:key=value,...`. */
+                to?: string;
+                /** @description One of GET /tokenizers. */
+                tokenizer?: string | null;
                 /** @description The project; its name has no NUL. */
                 project?: string;
             };
@@ -1511,14 +1764,44 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The credit rows, as an attachment */
+            /** @description The file, as an attachment */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/octet-stream": string;
                     "application/vnd.apache.parquet": string;
                     "application/x-ndjson": string;
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_tokenizers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tokenizers"];
                 };
             };
             /** @description What is wrong, where, and what to do */

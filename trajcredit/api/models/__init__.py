@@ -6,10 +6,19 @@ that a transcript of 20,000 spans stays small.
 
 from __future__ import annotations
 
-from trajcredit.api.models.common import EdgeKind, ExportFormat, Kind, Law, NoteOut, Out, Problem, RunState, Source
+from trajcredit.api.models.common import EdgeKind, Kind, Law, NoteOut, Out, Problem, RunState, Source
 from trajcredit.api.models.credits import CreditColumns, PathStep, SpanCredit, SpanCredits, TermOut, Why
 from trajcredit.api.models.edges import EdgeColumns, EdgeEvidence, EdgeEvidenceList, EdgeMatch
-from trajcredit.api.models.plugins import AttributorInfo, FormatInfo, Health, ParameterInfo, Suggestions
+from trajcredit.api.models.exports import AlignmentFailureOut, PreviewOut, RowPreviewOut, TotalsOut
+from trajcredit.api.models.plugins import (
+    AttributorInfo,
+    ExporterInfo,
+    FormatInfo,
+    Health,
+    ParameterInfo,
+    Suggestions,
+    Tokenizers,
+)
 from trajcredit.api.models.runs import RunOut, RunPage, RunRequest
 from trajcredit.api.models.trajectories import (
     RewardOut,
@@ -23,6 +32,7 @@ from trajcredit.api.models.trajectories import (
 from trajcredit.api.models.uploads import IngestItem, IngestProblem, IngestResult, RewardProblem, RewardResult
 
 __all__ = [
+    "AlignmentFailureOut",
     "AttributorInfo",
     "CreditColumns",
     "EdgeColumns",
@@ -30,7 +40,7 @@ __all__ = [
     "EdgeEvidenceList",
     "EdgeKind",
     "EdgeMatch",
-    "ExportFormat",
+    "ExporterInfo",
     "FormatInfo",
     "Health",
     "IngestItem",
@@ -42,10 +52,12 @@ __all__ = [
     "Out",
     "ParameterInfo",
     "PathStep",
+    "PreviewOut",
     "Problem",
     "RewardOut",
     "RewardProblem",
     "RewardResult",
+    "RowPreviewOut",
     "RunOut",
     "RunPage",
     "RunRequest",
@@ -57,7 +69,9 @@ __all__ = [
     "SpanTextWindow",
     "Suggestions",
     "TermOut",
+    "Tokenizers",
     "TopSpan",
+    "TotalsOut",
     "TrajectoryOut",
     "TrajectoryPage",
     "TrajectoryRow",

@@ -6,13 +6,12 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["EdgeKind", "ExportFormat", "Kind", "Law", "NoteOut", "Out", "Problem", "RunState", "Source"]
+__all__ = ["EdgeKind", "Kind", "Law", "NoteOut", "Out", "Problem", "RunState", "Source"]
 
 Kind = Literal["system", "user", "assistant", "reasoning", "tool_call", "tool_result", "meta"]
 EdgeKind = Literal["call", "turn", "value", "state", "control", "context", "explicit", "override"]
 RunState = Literal["queued", "running", "done", "failed", "cancelled"]
 Source = Literal["verifier", "human", "reward_model", "judge"]
-ExportFormat = Literal["jsonl", "parquet"]
 Law = Literal["flat", "mask", "shared", "free"]
 """How a run's credits of one trajectory hang together: one number for all; that number times a mask; shares that add up
 to it; none of these."""

@@ -6,11 +6,11 @@ from typing import Literal
 
 from trajcredit.api.models.common import Out
 
-__all__ = ["AttributorInfo", "FormatInfo", "Health", "ParameterInfo", "Suggestions"]
+__all__ = ["AttributorInfo", "ExporterInfo", "FormatInfo", "Health", "ParameterInfo", "Suggestions", "Tokenizers"]
 
 
 class ParameterInfo(Out):
-    """One parameter of an attributor."""
+    """One parameter of an attributor or exporter."""
 
     name: str
     type: str
@@ -27,6 +27,21 @@ class AttributorInfo(Out):
     parameters: list[ParameterInfo]
     needs: list[str]
     scope: Literal["group", "batch"]
+
+
+class ExporterInfo(Out):
+    """A registered exporter; one with a parameter `tokenizer` writes tokens."""
+
+    name: str
+    summary: str
+    parameters: list[ParameterInfo]
+    suffix: str
+
+
+class Tokenizers(Out):
+    """Names that `tokenizer` of an export may have."""
+
+    items: list[str]
 
 
 class Suggestions(Out):

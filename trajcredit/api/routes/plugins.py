@@ -10,10 +10,11 @@ from starlette.responses import Response
 
 from trajcredit import __version__
 from trajcredit.api.answers import Answer
-from trajcredit.api.models import AttributorInfo, FormatInfo, Health, ParameterInfo
-from trajcredit.api.parameters import StoreDep
+from trajcredit.api.models import AttributorInfo, ExporterInfo, FormatInfo, Health, ParameterInfo, Tokenizers
+from trajcredit.api.parameters import StoreDep, TokenizersDep
+from trajcredit.service import tokenizers
 from trajcredit.service.opening import look_at
-from trajcredit.service.plugins import attributors, default_text, formats, type_text
+from trajcredit.service.plugins import Parameter, attributors, default_text, exporters, formats, type_text
 
 __all__ = ["health", "router"]
 
@@ -28,21 +29,32 @@ def list_attributors() -> list[AttributorInfo]:
         AttributorInfo(
             name=plugin.name,
             summary=plugin.summary,
-            parameters=[
-                ParameterInfo(
-                    name=parameter.name,
-                    type=type_text(parameter.type),
-                    default=default_text(parameter.default),
-                    sentence=parameter.sentence,
-                    choices=choices_of(parameter.type),
-                )
-                for parameter in plugin.parameters
-            ],
+            parameters=list(map(_parameter, plugin.parameters)),
             needs=list(plugin.needs),
             scope="batch" if plugin.scope == "batch" else "group",
         )
         for plugin in attributors()
     ]
+
+
+@router.get("/exporters", response_model=list[ExporterInfo])
+def list_exporters() -> list[ExporterInfo]:
+    """Every exporter with its parameters."""
+    return [
+        ExporterInfo(
+            name=plugin.name,
+            summary=plugin.summary,
+            parameters=list(map(_parameter, plugin.parameters)),
+            suffix=plugin.suffix or "",
+        )
+        for plugin in exporters()
+    ]
+
+
+@router.get("/tokenizers", response_model=Tokenizers)
+def list_tokenizers(folder: TokenizersDep) -> Tokenizers:
+    """The tokenizers that exports may name."""
+    return Tokenizers(items=tokenizers.names(folder))
 
 
 @router.get("/formats", response_model=list[FormatInfo])
@@ -56,6 +68,16 @@ def healthz(store: StoreDep) -> Response:
     """The server is up, and its database is there."""
     look_at(store)
     return Answer({"status": "ok", "version": __version__})
+
+
+def _parameter(parameter: Parameter) -> ParameterInfo:
+    return ParameterInfo(
+        name=parameter.name,
+        type=type_text(parameter.type),
+        default=default_text(parameter.default),
+        sentence=parameter.sentence,
+        choices=choices_of(parameter.type),
+    )
 
 
 def choices_of(hint: Any) -> list[str] | None:

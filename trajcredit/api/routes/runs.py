@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import Annotated, BinaryIO, cast
 
@@ -9,17 +10,27 @@ from fastapi import APIRouter, Query, Response
 from starlette.responses import StreamingResponse
 
 from trajcredit.api.answers import Answer, attachment, pieces
-from trajcredit.api.models import ExportFormat, RunOut, RunPage
-from trajcredit.api.parameters import DEFAULT, Id, Project, RunAsked, RunnerDep, StoreDep
+from trajcredit.api.models import PreviewOut, RunOut, RunPage
+from trajcredit.api.parameters import DEFAULT, LARGEST, Id, Project, RunAsked, RunnerDep, StoreDep, TokenizersDep
+from trajcredit.api.problems import RefusedError
+from trajcredit.errors import InputError
 from trajcredit.service import running
 from trajcredit.service.exporting import export
+from trajcredit.service.plugins import Exporter, exporter_of
+from trajcredit.service.previewing import preview
+from trajcredit.service.tokenizers import named
 
 __all__ = ["router"]
 
 router = APIRouter()
 IN_MEMORY = 8 << 20
 """Bytes of an export above which it lies on disk until it is sent."""
-MEDIA_TYPES = {"jsonl": "application/x-ndjson", "parquet": "application/vnd.apache.parquet"}
+BINARY = "application/octet-stream"
+MEDIA_TYPES = {".jsonl": "application/x-ndjson", ".parquet": "application/vnd.apache.parquet", ".safetensors": BINARY}
+To = Annotated[
+    str, Query(max_length=1000, description="An exporter, or `NAME:key=value,...`.", examples=["jsonl", "verl"])
+]
+Tokenizer = Annotated[str | None, Query(max_length=200, description="One of GET /tokenizers.")]
 BODY = {
     "required": True,
     "content": {
@@ -76,25 +87,63 @@ def cancel_run(store: StoreDep, ref: Id, project: Project = DEFAULT) -> Response
     response_class=StreamingResponse,
     responses={
         200: {
-            "description": "The credit rows, as an attachment",
+            "description": "The file, as an attachment",
             "content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in MEDIA_TYPES.values()},
         }
     },
 )
 def export_run(
-    store: StoreDep, ref: Id, to: Annotated[ExportFormat, Query()] = "jsonl", project: Project = DEFAULT
+    store: StoreDep,
+    folder: TokenizersDep,
+    ref: Id,
+    to: To = "jsonl",
+    tokenizer: Tokenizer = None,
+    project: Project = DEFAULT,
 ) -> Response:
-    """The credit rows of a finished run. They are all written before the first is sent: a client that is slow, or
-    goes away, holds no transaction open, and what comes is whole."""
+    """The credit rows of a finished run, or a trainer's file of tokens. All of it is written before the first byte is
+    sent: a client that is slow, or goes away, holds no transaction open, and what comes is whole."""
     run = running.find(store, project, ref)
+    exporter = asked_for(to, tokenizer, folder)
     file = cast(BinaryIO, SpooledTemporaryFile(IN_MEMORY))  # noqa: SIM115  # closed once it is sent
     try:
-        export(store, project, run.id, to, file)
+        export(store, project, run.id, exporter, file)
         size = file.tell()
     except BaseException:
         file.close()
         raise
-    headers = attachment(f"{run.attributor}-{run.number}.{to}") | {"Content-Length": str(size)}
+    suffix = exporter.suffix
+    headers = attachment(f"{run.attributor}-{run.number}{suffix}") | {"Content-Length": str(size)}
     if run.stale:
         headers["X-Trajcredit-Stale"] = run.stale_reason or "stale"
-    return StreamingResponse(pieces(file), headers=headers, media_type=MEDIA_TYPES[to])
+    return StreamingResponse(pieces(file), headers=headers, media_type=MEDIA_TYPES.get(suffix, BINARY))
+
+
+@router.get("/exports/preview", response_model=PreviewOut)
+def preview_export(
+    store: StoreDep,
+    folder: TokenizersDep,
+    run: Annotated[str, Query(max_length=600)],
+    to: To = "tokens",
+    tokenizer: Tokenizer = None,
+    trajectory: Annotated[str | None, Query(max_length=600)] = None,
+    start: Annotated[int, Query(alias="from", ge=0, le=LARGEST)] = 0,
+    project: Project = DEFAULT,
+) -> Response:
+    """What a trainer will see of a run: counted, and token by token for one trajectory."""
+    return Answer(preview(store, project, run, asked_for(to, tokenizer, folder), trajectory, start))
+
+
+def asked_for(to: str, tokenizer: str | None, folder: Path | None) -> Exporter:
+    """The exporter of a request. Whatever names a file of this machine is no client's to say."""
+    try:
+        path = None if tokenizer is None else named(folder, tokenizer)
+    except InputError as error:
+        raise RefusedError(422, str(error), "tokenizer") from error
+    try:
+        spec = exporter_of(to)
+        for name in ("tokenizer", "chat_template"):
+            if getattr(spec, name, None) is not None:
+                raise InputError(f"{name} is no parameter here: `tokenizer` names one of GET /tokenizers")
+        return spec if path is None else exporter_of(to, tokenizer=path)
+    except InputError as error:
+        raise RefusedError(422, str(error), "to") from error

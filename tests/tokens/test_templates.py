@@ -1,0 +1,113 @@
+"""Chat templates: what they may call, and that none runs or writes without end."""
+
+from __future__ import annotations
+
+import pytest
+
+from trajcredit.errors import InputError
+from trajcredit.tokens.templates import CLOSE, OPEN, Template
+
+MESSAGES = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "café <b>"}]
+
+
+def render(source: str, **more: object) -> str:
+    return Template(source, "t.jinja").render(MESSAGES, None, {"eos_token": "</s>"}, prompt=True, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        pytest.param(
+            "{{ messages[1] | tojson }}", '{"role": "assistant", "content": "café <b>"}', id="letters as they are"
+        ),
+        pytest.param("{{ {'a': [1]} | tojson(indent=1) }}", '{\n "a": [\n  1\n ]\n}', id="indented"),
+        pytest.param("{% if true %}\n  a\n{% endif %}", "  a\n", id="blocks leave no line behind"),
+        pytest.param("a\n  {% if true %}b{% endif %}", "a\nb", id="nor white space before them"),
+        pytest.param("{% for m in messages %}{% break %}{% endfor %}x", "x", id="loops can be left"),
+        pytest.param("{{ strftime_now('%d %b %Y') }}", "26 Jul 2024", id="the same day on every run"),
+        pytest.param("{{ eos_token ~ 1 ~ tools }}", "</s>1None", id="tokens, numbers and nothing in a row"),
+        pytest.param("{{ '%s-%03d' % ('a', 7) }}{{ '{:>3}'.format('b') }}", "a-007  b", id="formats"),
+        pytest.param("{{ messages | map(attribute='role') | join(',') }}", "user,assistant", id="filters"),
+        pytest.param("{% generation %}a{% endgeneration %}b", "ab", id="marks are not seen"),
+        pytest.param("{% macro f(x) %}[{{ x }}]{% endmacro %}{{ f('a') + f('b') }}", "[a][b]", id="macros"),
+    ],
+)
+def test_what_a_template_writes(source, text):
+    assert render(source) == text
+
+
+def test_marks_are_around_what_is_generated():
+    assert render("a{% generation %}b{% endgeneration %}c", marking=True) == f"a{OPEN}b{CLOSE}c"
+    assert Template("{% generation %}b{% endgeneration %}", "t").marks
+    assert not Template("generation", "t").marks
+
+
+ENDLESS = [
+    pytest.param("{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}", "steps", id="loops"),
+    pytest.param(
+        "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}",
+        "steps",
+        id="calls",
+    ),
+    pytest.param("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "RecursionError", id="a macro that calls itself"),
+    pytest.param("{{ 'a' * 10**9 }}", "elements", id="a repeated text"),
+    pytest.param("{{ [1] * 10**9 }}", "elements", id="a repeated list"),
+    pytest.param("{{ 2**64**2 }}", "too large", id="a power"),
+    pytest.param("{{ 'a'.center(10**9) }}", "center by", id="a wide field"),
+    pytest.param("{{ 'a' | center(10**9) }}", "center by", id="a wide filter"),
+    pytest.param("{{ '%1000000000d' % 1 }}", "wide field", id="a wide number"),
+    pytest.param("{{ '{:>{}}'.format(1, 10**9) }}", "wide field", id="a width from outside"),
+    pytest.param("{{ 'a{:>{}}'['format'](1, 10**9) }}", "wide field", id="a width from outside, by name"),
+    pytest.param("{{ '%1000000000d' | format(1) }}", "wide field", id="a wide format filter"),
+    pytest.param(
+        "{% set n = namespace(x='a' * 99) %}{% for i in range(60) %}{% set n.x = n.x ~ n.x %}{% endfor %}",
+        "elements",
+        id="a text that doubles",
+    ),
+    pytest.param(
+        "{% set n = namespace(x='a' * 99) %}{% for i in range(60) %}{% set n.x = n.x + n.x %}{% endfor %}",
+        "elements",
+        id="a sum that doubles",
+    ),
+    pytest.param(
+        "{% set n = namespace(x='a' * 99) %}{% for i in range(60) %}"
+        "{% set n.x %}{{ n.x }}{{ n.x }}{% endset %}{% endfor %}",
+        "characters",
+        id="a block that doubles",
+    ),
+    pytest.param("{% for i in range(99999) %}" + "a" * 999 + "{% endfor %}", "characters", id="its own words repeated"),
+]
+
+
+@pytest.mark.parametrize(("source", "reason"), ENDLESS)
+def test_no_template_runs_or_writes_without_end(source, reason, monkeypatch):
+    monkeypatch.setattr("trajcredit.tokens.templates.MOST_STEPS", 2_000)
+    monkeypatch.setattr("trajcredit.tokens.templates.MOST_LETTERS", 1_000_000)
+    with pytest.raises(InputError, match=reason) as error:
+        render(source)
+    assert str(error.value).startswith("t.jinja: the chat template failed: ")
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        pytest.param(
+            "{{ raise_exception('roles must alternate') }}", "roles must alternate", id="a refusal of its own"
+        ),
+        pytest.param("{{ messages[0].x.y }}", "no attribute 'x'", id="a message without that"),
+        pytest.param("{{ messages.append(1) }}", "unsafe", id="messages are not changed"),
+        pytest.param("{{ ''.__class__.__mro__ }}", "unsafe", id="no way out"),
+        pytest.param("{{ 1 + 'a' }}", "TypeError", id="a sum of unlike things"),
+    ],
+)
+def test_what_goes_wrong_names_the_file(source, reason):
+    with pytest.raises(InputError, match=reason) as error:
+        render(source)
+    assert "t.jinja" in str(error.value)
+
+
+def test_what_is_no_template_is_refused():
+    with pytest.raises(InputError, match=r"t\.jinja: not a chat template"):
+        Template("{% if", "t.jinja")
+    with pytest.raises(InputError, match="at most"):
+        Template("a" * 1_000_001, "t.jinja")
