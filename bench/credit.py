@@ -39,6 +39,7 @@ SETTINGS = (
     "dag",
     "dag:off_path=0.1",
     "dag:off_path=0.3",
+    "dag:soft=true,off_path=0.1",
     "tree",
     "tree:kind=jump",
     "gigpo",
