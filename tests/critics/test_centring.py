@@ -79,7 +79,6 @@ def test_what_is_left_has_mean_zero_in_large_cells() -> None:
     left = centred(described(choice, situation=situation.tolist()), group, group % 10)
     for s in range(3):
         assert np.abs(left[situation == s].mean(axis=0)).max() < 0.01
-    assert np.abs(np.array([left[group == g].mean(axis=0) for g in range(100)])).max() < 0.05
     rare = left[(situation == 0) & (choice[:, 0] > 0)][:, 0]
     usual = left[(situation == 0) & (choice[:, 0] == 0)][:, 0]
     assert rare.mean() == pytest.approx(0.8, abs=0.05)
@@ -171,7 +170,7 @@ def test_shares_are_the_centred_features_times_their_effects(fold: int) -> None:
 
 def test_of_a_situation_not_seen_nothing_is_taken_off() -> None:
     told = described(np.ones((4, 1)), situation=[0, 1, 0, 1])
-    shares = Shares(np.zeros(1), np.ones((1, 1)), np.zeros(1), np.zeros((1, 1)), np.array([[0.5], [0.25]]))
+    shares = Shares(np.zeros(1), np.ones((1, 1)), np.zeros(1), np.zeros((1, 1)), np.array([[0.5], [0.25]]), 3.0)
     known = situation_cells(told, np.array([7, 1], dtype=np.uint64))  # the second of these is situation 1
     assert known.tolist() == [-1, 1, -1, 1]
     assert situation_cells(told, np.zeros(0, dtype=np.uint64)).tolist() == [-1] * 4

@@ -43,6 +43,17 @@ def test_no_more_is_read_ahead_than_the_memory_should_hold(
     assert len(pulled) == ahead_of_it
 
 
+def test_what_came_before_an_error_comes_before_it() -> None:
+    def broken() -> Iterator[Trajectory | ParseError]:
+        yield from some(3, [])
+        raise ZeroDivisionError
+
+    items = read_ahead(broken())
+    assert [getattr(next(items), "id", None) for _ in range(3)] == ["0", "1", "2"]
+    with pytest.raises(ZeroDivisionError):
+        next(items)
+
+
 @pytest.mark.parametrize("running", [True, False])
 def test_the_collector_is_left_as_it_was(running: bool) -> None:
     states: list[bool] = []

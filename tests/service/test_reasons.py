@@ -15,6 +15,7 @@ from tests.store.shelf import put
 from trajcredit import registry
 from trajcredit.attributors import Attribution, Grpo
 from trajcredit.errors import InputError, NotFoundError
+from trajcredit.model import SpanTokens
 from trajcredit.service import crediting, reasons
 from trajcredit.service.crediting import PathStep, Reason, Why, why
 from trajcredit.service.rewarding import late
@@ -102,6 +103,10 @@ def test_terms_add_up_for_every_attributor(sqlite_url: str, name: str, parameter
             )
         )
     items = [replace(item, answer="an answer") for item in items]  # which `clues` does not do without
+    items = [
+        replace(item, spans=[replace(span, tokens=SpanTokens(n=1 + n % 3)) for n, span in enumerate(item.spans)])
+        for item in items
+    ]  # and `opo` not without counts
     with open_store(sqlite_url) as store:
         put(store, *items)
         ran(store, name, **parameters)

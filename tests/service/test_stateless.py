@@ -115,7 +115,7 @@ def test_export_takes_several_credits_and_leaves_no_half_file(tmp_path: Path) ->
 
 def test_an_unknown_exporter_lists_the_known_ones(tmp_path: Path) -> None:
     credit = tc.attribute(tc.batch(named(group_of(0.0, 1.0))), "grpo")
-    with pytest.raises(tc.UnknownNameError, match="no exporter named 'csv'; known: jsonl, parquet"):
+    with pytest.raises(tc.UnknownNameError, match=r"no exporter named 'csv'; known: .*jsonl, .*parquet"):
         tc.export(credit, to="csv", out=tmp_path / "a.csv")
 
 

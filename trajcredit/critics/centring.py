@@ -9,14 +9,16 @@ import numpy as np
 from trajcredit.arrays import F64, I64
 from trajcredit.critics.columns import F32
 from trajcredit.critics.describe import Description
-from trajcredit.critics.shares import HABIT, Shares, cell_sums, rows_times
+from trajcredit.critics.shares import Shares, cell_sums, rows_times
 
-__all__ = ["Centring", "Distinct", "distinct", "group_sums"]
+__all__ = ["Centring", "Distinct", "distinct", "group_sums", "pull_of"]
 
 PENALTY = 300.0
 """Ridge penalty of the prediction from the state: so many decisions weigh as much as what is thought beforehand."""
 SITUATION = 5.0
 """Decisions that pull the mean of a situation to zero."""
+LEAST_PULL, MOST_PULL = 1.0, 1000.0
+"""Between these lies what pulls the mean of a task's own habits; the most where nothing tells tasks apart."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,8 +48,9 @@ class Centring:
     """Choice features of a pool minus what was to be expected there, so that a forced choice is zero.
 
     Taken off in turn: their ridge prediction from the state, fitted on the other folds; the mean of what is left over
-    equal situations, shrunk by n / (n + 5); and over the task's own points after the same last call, n / (n + 3).
+    equal situations, shrunk by n / (n + 5); and over the task's own points after the same last call, n / (n + habit).
 
+    habit    how little tasks differ in what they usually do after a call (`pull_of`)
     left     f32[D, U]  what remains of the distinct choice features
     columns, state      the distinct features of choices and of states; mean f32[S] of the latter
 
@@ -66,7 +69,9 @@ class Centring:
         self._pull = (count + SITUATION)[:, None]
         means = group_sums(self._surprise, self._situation, self._n_situations) / self._pull.astype(np.float32)
         self.left: F32 = np.asarray(self._surprise - means[self._situation], dtype=np.float32)
-        self.left -= _cell_means(self.left, cells_of(group, told.last_call), HABIT)
+        cells = cells_of(group, told.last_call)
+        self.habit = pull_of(self.left, cells)
+        self.left -= _cell_means(self.left, cells, self.habit)
 
     def shares(self, effects: F64, portion: F64, fold: int) -> Shares:
         """What a decision's centred features add up to under these effects, as a rule for decisions told by the pool's
@@ -84,6 +89,7 @@ class Centring:
             mean=self.mean[of_state].astype(np.float64),
             state=state[of_state],
             cells=cell_sums(surprise, self._situation, self._n_situations) / self._pull,
+            habit=self.habit,
         )
 
 
@@ -91,6 +97,31 @@ def cells_of(group: I64, last_call: I64) -> I64:
     """Numbers of the points of one task after the same last call."""
     both = group * (int(last_call.max(initial=0)) + 1) + last_call
     return np.asarray(np.unique(both, return_inverse=True)[1], dtype=np.int64)
+
+
+def pull_of(left: F32, cell: I64) -> float:
+    """How many rows pull the mean of a cell to zero: variance within cells over variance between them, which makes
+    n / (n + pull) the best linear unbiased prediction of what a cell has of its own (Henderson 1975).
+
+    By moments, all columns together: of n rows in m cells, the squares within cells add up to (n - m) within, and
+    those of their means, a row each, to n between + m within (Searle, Casella, McCulloch 1992, section 3.6, means
+    known to be zero). Kept between LEAST_PULL and MOST_PULL: the latter where cells differ by no more than chance, or
+    no cell has two rows.
+
+    left f32[n, C], cell i64[n]
+    """
+    count = np.bincount(cell)
+    spare = len(cell) - len(count)
+    if spare <= 0:
+        return MOST_PULL
+    sums = group_sums(left, cell, len(count)).astype(np.float64)
+    means = float((np.einsum("mc,mc->m", sums, sums) / count).sum())
+    total = float(np.einsum("nc,nc->", left, left, dtype=np.float64, casting="safe"))
+    within = max(total - means, 0.0) / spare
+    between = (means - len(count) * within) / len(cell)
+    if between * MOST_PULL <= within:
+        return MOST_PULL
+    return max(within / between, LEAST_PULL)
 
 
 def group_sums(matrix: F32, group: I64, n: int) -> F32:

@@ -160,8 +160,11 @@ class Sequence:
             for name, (rows, columns) in shapes(k).items():
                 weights[name] = np.ascontiguousarray(flat[:, at : at + rows * columns].reshape(HELD, rows, columns))
                 at += rows * columns
-            cut = {name: np.ascontiguousarray(getattr(shares, name)[:, :k]) for name in ("choice", "state", "cells")}
-            models[fold] = Networks(Reader(replace(shares, **cut), arrays["value"][m], unit), weights, skill)
+            choice, state, cells = (
+                np.ascontiguousarray(part[:, :k]) for part in (shares.choice, shares.state, shares.cells)
+            )
+            cut = replace(shares, choice=choice, state=state, cells=cells)
+            models[fold] = Networks(Reader(cut, arrays["value"][m], unit), weights, skill)
         return cls(frame, models)
 
     def _told(self, folds: Listed[int]) -> Note:

@@ -10,11 +10,10 @@ import numpy as np
 from trajcredit.arrays import BOOL, F64, I64, U64
 from trajcredit.critics.columns import F32
 from trajcredit.critics.describe import Description
+from trajcredit.errors import InputError
 
-__all__ = ["HABIT", "Shares", "cell_sums", "rows_times", "situation_cells", "stacked", "stacked_shapes", "unstacked"]
+__all__ = ["Shares", "cell_sums", "rows_times", "situation_cells", "stacked", "stacked_shapes", "unstacked"]
 
-HABIT = 3.0
-"""Decisions that pull the mean of one task's choices after the same last call to zero."""
 BLOCK = 8192
 """Rows of single precision that are turned to double at once."""
 
@@ -27,6 +26,7 @@ class Shares:
     usual f64[C], choice f64[C, L]  of the columns of the choice
     mean f64[S], state f64[S, L]    of the columns of the state
     cells f64[K, L]                 of the situations of the fitted pool; of situations it has not seen nothing is known
+    habit                           decisions that pull the mean of one task's choices after the same last call to zero
     """
 
     usual: F64
@@ -34,6 +34,7 @@ class Shares:
     mean: F64
     state: F64
     cells: F64
+    habit: float
 
     def of(self, told: Description, rows: BOOL, cell: I64, group: I64) -> F64:
         """f64[R, L]: shares of the R decisions that `rows` marks, all decisions of their tasks.
@@ -48,16 +49,17 @@ class Shares:
         shares[known] -= self.cells[place[known]]
         habit = np.unique(np.stack([group[rows], told.last_call[rows]]), axis=1, return_inverse=True)[1].ravel()
         count = np.bincount(habit)
-        means = cell_sums(shares, habit, len(count)) / (count + HABIT)[:, None]
+        means = cell_sums(shares, habit, len(count)) / (count + self.habit)[:, None]
         shares -= means[habit]
         return shares
 
 
 def stacked(models: Sequence[Shares]) -> dict[str, F64]:
-    """The numbers of M models of one pool, in arrays whose first axis is the model; the means, once for all."""
+    """The numbers of M models of one pool, in arrays whose first axis is the model; means and habit once for all."""
     return {
         "usual": models[0].usual,
         "mean": models[0].mean,
+        "habit": np.array([models[0].habit]),
         "choice": np.stack([model.choice for model in models]),
         "state": np.stack([model.state for model in models]),
         "cells": np.stack([model.cells for model in models]),
@@ -65,10 +67,17 @@ def stacked(models: Sequence[Shares]) -> dict[str, F64]:
 
 
 def unstacked(arrays: Mapping[str, F64], n: int) -> list[Shares]:
-    """The n models of `stacked`."""
+    """The n models of `stacked`; InputError where habits would be pulled away from zero."""
+    if n and not arrays["habit"][0] >= 0:
+        raise InputError(f"a mean is pulled to zero by at least 0 decisions, not by {arrays['habit'][0]:g}")
     parts = ("choice", "state", "cells")
     return [
-        Shares(usual=arrays["usual"], mean=arrays["mean"], **{name: arrays[name][m] for name in parts})
+        Shares(
+            usual=arrays["usual"],
+            mean=arrays["mean"],
+            habit=float(arrays["habit"][0]),
+            **{name: arrays[name][m] for name in parts},
+        )
         for m in range(n)
     ]
 
@@ -80,6 +89,7 @@ def stacked_shapes(n: int, columns: int, states: int, cells: int, links: int) ->
     return {
         "usual": (columns,),
         "mean": (states,),
+        "habit": (1,),
         "choice": (n, columns, links),
         "state": (n, states, links),
         "cells": (n, cells, links),

@@ -16,20 +16,31 @@ SPANS = 1000
 
 
 def read_ahead(items: Iterable[Trajectory | ParseError]) -> Iterator[Trajectory | ParseError]:
-    """The same items in the same order, some of them before they are asked for."""
+    """The same items in the same order, some of them before they are asked for; an error comes after them."""
     waiting = iter(items)
     while True:
-        found: list[Trajectory | ParseError] = []
-        with _collector_paused():
-            size = 0
+        found, error = _some(waiting)
+        yield from found
+        if error is not None:
+            raise error
+        if not found:
+            return
+
+
+def _some(waiting: Iterator[Trajectory | ParseError]) -> tuple[list[Trajectory | ParseError], BaseException | None]:
+    """The next items, and what ended them where that was an error: whoever reads them is to get them first."""
+    found: list[Trajectory | ParseError] = []
+    size = 0
+    with _collector_paused():
+        try:
             for item in waiting:
                 found.append(item)
                 size += 1 if isinstance(item, ParseError) else 1 + len(item.spans)
                 if size > SPANS:
                     break
-        if not found:
-            return
-        yield from found
+        except (Exception, SystemExit) as error:  # readers may be foreign code
+            return found, error
+    return found, None
 
 
 @contextmanager

@@ -57,6 +57,10 @@ describe("accessibility", () => {
       },
     ],
     stale: [`/p/${LATE}/t/ext:open?by=dag`, (page) => page.locator(".headline .stale").waitFor()],
+    exports: [
+      "/p/default/exports?run=dag&to=verl&tokenizer=byte-level",
+      (page) => page.locator(".token").first().waitFor(),
+    ],
     missing: ["/p/default/t/nobody", (page) => page.locator(".trouble").waitFor()],
     upload: [
       "/p/default/upload",
@@ -86,7 +90,12 @@ test("no screen asks anything of another place, breaks the content policy or thr
   const context = await browser.newContext({ viewport: { width: 900, height: 900 } });
   const seen = await watch(context, server.url);
   const page = await context.newPage();
-  for (const path of ["/", `${failed}?by=dag&vs=grpo`, "/p/default/upload"]) {
+  for (const path of [
+    "/",
+    `${failed}?by=dag&vs=grpo`,
+    "/p/default/exports?tokenizer=byte-level",
+    "/p/default/upload",
+  ]) {
     await page.goto(server.url + path, { waitUntil: "networkidle" });
   }
   expect(seen).toEqual({ dialogs: [], offOrigin: [], violations: [], errors: [] });

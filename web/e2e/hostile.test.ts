@@ -84,6 +84,12 @@ test("T01 T02 50 payloads in every field of the log fire nothing on any screen",
     .fill(all[4] as string);
   await page.getByRole("button", { name: "Score all trajectories" }).click();
   await page.locator(".scorenow .trouble").waitFor();
+  await page.goto(at("exports?run=dag&tokenizer=byte-level"));
+  await page.locator(".token").first().waitFor();
+  await page.getByRole("combobox", { name: "trajectory" }).click();
+  await page.locator(".options").getByRole("option").first().waitFor();
+  await page.goto(at("exports?run=dag"));
+  await page.getByRole("region", { name: "Failed alignments" }).getByRole("link").first().waitFor();
   await page.goto(at("upload"));
   await page.locator("input[type=file]").setInputFiles({
     name: `<img src="${beacon}/file" onerror=alert(1)>.jsonl`,

@@ -1,6 +1,6 @@
 /** A real server on a database of its own, and the few calls that fill it. */
 
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,13 +19,26 @@ const PYTHON = process.env.PYTHON ?? "python";
  */
 
 /**
+ * A folder of tokenizers for `serve --tokenizers`: one, called `byte-level`, which the Python tests use too.
+ * @param {string} folder
+ */
+function tokenizersIn(folder) {
+  const made = join(folder, "tokenizers");
+  const code =
+    "import pathlib, sys; from tests.tokens.tokenizers import byte_level; byte_level(pathlib.Path(sys.argv[1]))";
+  execFileSync(PYTHON, ["-c", code, join(made, "byte-level")], { cwd: ROOT });
+  return made;
+}
+
+/**
  * Starts `trajcredit serve` on a database in a folder; port 0 is any free one.
  * @param {string} folder
  * @param {number} port
+ * @param {string[]} [more] options
  * @returns {Promise<Server>}
  */
-export async function serve(folder, port) {
-  const args = ["-m", "trajcredit.cli", "serve", "--port", String(port), "--db", join(folder, "test.db")];
+export async function serve(folder, port, more = []) {
+  const args = ["-m", "trajcredit.cli", "serve", "--port", String(port), "--db", join(folder, "test.db"), ...more];
   const child = spawn(PYTHON, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   /** @type {Promise<string>} */
@@ -66,7 +79,7 @@ export async function startServer() {
   if (process.env.TRAJCREDIT_URL) return { url: process.env.TRAJCREDIT_URL.replace(/\/$/, ""), stop: async () => {} };
   const folder = await newFolder();
   try {
-    const { url, stop } = await serve(folder, 0);
+    const { url, stop } = await serve(folder, 0, ["--tokenizers", tokenizersIn(folder)]);
     return { url, stop: () => stop().then(() => removeFolder(folder)) };
   } catch (error) {
     await removeFolder(folder);

@@ -19,6 +19,12 @@ export type Run = Schemas["RunOut"];
 export type RunRequest = Pick<Schemas["RunRequest"], "attributor" | "parameters">;
 export type SpanCredits = Schemas["SpanCredits"];
 export type AttributorInfo = Schemas["AttributorInfo"];
+export type ParameterInfo = Schemas["ParameterInfo"];
+export type ExporterInfo = Schemas["ExporterInfo"];
+export type Preview = Schemas["PreviewOut"];
+export type PreviewTotals = Schemas["TotalsOut"];
+export type PreviewRow = Schemas["RowPreviewOut"];
+export type PreviewQuery = NonNullable<paths["/api/v1/exports/preview"]["get"]["parameters"]["query"]>;
 export type Note = Schemas["NoteOut"];
 export type IngestResult = Schemas["IngestResult"];
 export type IngestItem = Schemas["IngestItem"];
@@ -123,10 +129,30 @@ export const api = {
         body: { reward: null, group_by: null, dataset: null, ...body },
       }),
     ),
-  suggestions: (project: string, what: "tools" | "groups", text: string, signal: AbortSignal) =>
-    ask(client.GET(`/api/v1/${what}`, { params: { query: { project, text } }, signal })),
+  suggestions: async (
+    project: string,
+    what: "tools" | "groups" | "trajectories",
+    text: string,
+    signal: AbortSignal,
+  ) => {
+    if (what !== "trajectories")
+      return ask(client.GET(`/api/v1/${what}`, { params: { query: { project, text } }, signal }));
+    const page = await api.list({ project, limit: 50, ...(text ? { text } : {}) }, signal);
+    return { items: page.items.map((row) => row.external_id) };
+  },
   attributors: (signal: AbortSignal) => ask(client.GET("/api/v1/attributors", { signal })),
+  exporters: (signal: AbortSignal) => ask(client.GET("/api/v1/exporters", { signal })),
+  tokenizers: (signal: AbortSignal) => ask(client.GET("/api/v1/tokenizers", { signal })),
+  preview: (query: PreviewQuery, signal: AbortSignal) =>
+    ask(client.GET("/api/v1/exports/preview", { params: { query }, signal })),
 };
+
+/** Where a run is to be had as a file. */
+export function exportPath(project: string, run: string, to: string, tokenizer: string | null): string {
+  const query = new URLSearchParams({ project, to });
+  if (tokenizer !== null) query.set("tokenizer", tokenizer);
+  return `${BASE}/runs/${encodeURIComponent(run)}/export?${query}`;
+}
 
 export function rawPath(project: string, id: string): string {
   return `${BASE}/trajectories/${encodeURIComponent(id)}/raw?project=${encodeURIComponent(project)}`;

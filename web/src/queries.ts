@@ -1,7 +1,7 @@
 /** Server state: what is asked when, and how long an answer serves. */
 
 import { QueryClient, useQueries, useQuery } from "@tanstack/react-query";
-import { api, type Run, type SpanText, Unreachable } from "./api";
+import { api, type PreviewQuery, type Run, type SpanText, Unreachable } from "./api";
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -16,10 +16,11 @@ export const queryClient = new QueryClient({
   },
 });
 
-export const useTrajectory = (project: string, id: string) =>
+export const useTrajectory = (project: string, id: string | null) =>
   useQuery({
     queryKey: ["trajectory", project, id],
-    queryFn: ({ signal }) => api.trajectory(project, id, signal),
+    queryFn: ({ signal }) => api.trajectory(project, id ?? "", signal),
+    enabled: id !== null,
   });
 
 export const useGraph = (project: string, id: string) =>
@@ -67,6 +68,14 @@ export const useRuns = (project: string) =>
     select: (page) => page.items,
   });
 
+/** A run by its id, or the newest finished one of that name. */
+export const useRun = (project: string, name: string | null) =>
+  useQuery({
+    queryKey: ["run", project, name],
+    queryFn: ({ signal }) => api.run(project, name ?? "", signal),
+    enabled: name !== null,
+  });
+
 /** Those runs, and the ones on screen that are older than they. */
 export const useRunsWith = (project: string, runs: Run[], shown: (string | undefined)[]): Run[] =>
   useQueries({
@@ -81,7 +90,9 @@ export const useRunsWith = (project: string, runs: Run[], shown: (string | undef
   });
 
 /** Names that begin so, for a filter box that is being typed into. */
-export const useSuggestions = (project: string, what: "tools" | "groups", text: string, wanted: boolean) =>
+export type Suggested = "tools" | "groups" | "trajectories";
+
+export const useSuggestions = (project: string, what: Suggested, text: string, wanted: boolean) =>
   useQuery({
     queryKey: ["suggestions", project, what, text],
     queryFn: ({ signal }) => api.suggestions(project, what, text, signal),
@@ -92,6 +103,53 @@ export const useSuggestions = (project: string, what: "tools" | "groups", text: 
 
 export const useAttributors = () =>
   useQuery({ queryKey: ["attributors"], queryFn: ({ signal }) => api.attributors(signal), staleTime: Infinity });
+
+export const useExporters = () =>
+  useQuery({ queryKey: ["exporters"], queryFn: ({ signal }) => api.exporters(signal), staleTime: Infinity });
+
+export const useTokenizers = () =>
+  useQuery({
+    queryKey: ["tokenizers"],
+    queryFn: ({ signal }) => api.tokenizers(signal),
+    select: (found) => found.items,
+  });
+
+/** What a trainer will see; while other tokens of the same export are fetched, the ones before stay on screen. */
+export const usePreview = (query: PreviewQuery | null) =>
+  useQuery({
+    queryKey: ["preview", query && [query.project, query.run, query.to, query.tokenizer], query],
+    queryFn: ({ signal }) => api.preview(query ?? { run: "" }, signal),
+    enabled: query !== null,
+    placeholderData: (before, asked) =>
+      JSON.stringify(asked?.queryKey[1]) ===
+      JSON.stringify(query && [query.project, query.run, query.to, query.tokenizer])
+        ? before
+        : undefined,
+  });
+
+/** Trajectories whose spans are counted one list page at a time; of a larger run they are not. */
+export const MOST_COUNTED = 1000;
+const PAGE = 200;
+
+/** Spans of a run, each a row of what it exports; null where the list may not be what the run read. */
+export const useSpanCount = (project: string, run: Run, wanted: boolean) =>
+  useQuery({
+    queryKey: ["span count", project, run.id],
+    queryFn: async ({ signal }) => {
+      let [spans, seen, cursor] = [0, 0, ""];
+      do {
+        const dataset = run.dataset === null ? {} : { dataset: run.dataset };
+        const more = cursor ? { cursor } : {};
+        const page = await api.list({ project, sort: "created", limit: PAGE, ...dataset, ...more }, signal);
+        if (page.total !== run.total || !page.total_exact) return null;
+        spans += page.items.reduce((sum, row) => sum + row.n_spans, 0);
+        seen += page.items.length;
+        cursor = page.next ?? "";
+      } while (cursor);
+      return seen === run.total ? spans : null;
+    },
+    enabled: wanted && !run.stale && run.total <= MOST_COUNTED,
+  });
 
 /** Spans whose text is asked for at once, and characters of each before it is cut in the middle. */
 export const WINDOW = 50;

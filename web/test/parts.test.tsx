@@ -210,7 +210,16 @@ describe("a trajectory as a whole", () => {
     expect(fact(overview(trajectory))).toBe(true);
     expect(fact(overview({ ...trajectory, model: null }))).toBe(false);
     const title = (one: Trajectory) =>
-      show(<Title project="default" trajectory={one} onReport={() => {}} onLink={() => {}} onHelp={() => {}} />);
+      show(
+        <Title
+          project="default"
+          trajectory={one}
+          toExport="/"
+          onReport={() => {}}
+          onLink={() => {}}
+          onHelp={() => {}}
+        />,
+      );
     expect(title(trajectory).textContent).toContain("model gpt-5-mini");
     expect(title(trajectory).textContent).toContain("2 notes");
     expect(title({ ...trajectory, model: null }).textContent).not.toContain("model");

@@ -2,17 +2,22 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SCALES } from "../src/pure/scale";
 import {
+  exportsPath,
   FILTERS,
   FOLDS,
   listPath,
+  NO_EXPORT,
   PLAIN,
+  readExport,
   readList,
   readView,
   route,
   SHOWS,
   SORTS,
+  TOKENS,
   trajectoryPath,
   uploadPath,
+  writeExport,
   writeList,
   writeView,
 } from "../src/pure/url";
@@ -35,6 +40,20 @@ const lists = fc.record({
   run: fc.option(name, { nil: null }),
 });
 
+const exports = fc.record({
+  run: fc.option(name, { nil: null }),
+  to: name,
+  parameters: fc.dictionary(
+    name.filter((key) => key !== "__proto__"),
+    name,
+    { noNullPrototype: true },
+  ),
+  tokenizer: fc.option(name, { nil: null }),
+  trajectory: fc.option(name, { nil: null }),
+  row: fc.nat(1e6),
+  from: fc.nat(1e5).map((window) => window * TOKENS),
+});
+
 describe("views are links", () => {
   test("what is written is read back", () => {
     fc.assert(
@@ -47,9 +66,25 @@ describe("views are links", () => {
         expect(readList(writeList(list))).toEqual(list);
       }),
     );
+    fc.assert(
+      fc.property(exports, (view) => {
+        expect(readExport(writeExport(view))).toEqual(view);
+      }),
+    );
   });
 
-  test("a plain view needs no parameters", () => expect(writeView(PLAIN)).toBe(""));
+  test("a plain view needs no parameters", () => {
+    expect(writeView(PLAIN)).toBe("");
+    expect(writeExport(NO_EXPORT)).toBe("");
+  });
+
+  test("a window begins where windows do, and no link leaves trajectories out", () => {
+    expect(readExport("?from=2345&row=-1&p.=x&p.share=last&p.stop=&p.misaligned=drop")).toEqual({
+      ...NO_EXPORT,
+      from: 2000,
+      parameters: { share: "last" },
+    });
+  });
 
   test("nonsense in a link is left out, never an error", () => {
     expect(readView("?span=x9&scale=log&show=&fold=all,think&diff=yes")).toEqual({ ...PLAIN, fold: ["think"] });
@@ -62,6 +97,7 @@ describe("paths", () => {
     fc.assert(
       fc.property(name, name, (project, trajectory) => {
         expect(route(listPath(project))).toEqual({ view: "list", project });
+        expect(route(exportsPath(project))).toEqual({ view: "exports", project });
         expect(route(uploadPath(project))).toEqual({ view: "upload", project });
         expect(route(trajectoryPath(project, trajectory))).toEqual({ view: "trajectory", project, trajectory });
       }),

@@ -1,12 +1,12 @@
 import { type KeyboardEvent, useId, useState } from "react";
 import { inline } from "../pure/visible";
-import { useSuggestions } from "../queries";
+import { type Suggested, useSuggestions } from "../queries";
 import { useTyped } from "./typed";
 
 interface Props {
   project: string;
   /** What is suggested. */
-  what: "tools" | "groups";
+  what: Suggested;
   label: string;
   value: string;
   onChange: (value: string) => void;

@@ -1,5 +1,6 @@
 import { copy } from "../notice";
 import { uploadPath } from "../pure/url";
+import { visible } from "../pure/visible";
 import { Go } from "./go";
 
 /** An empty project says how to fill it. */
@@ -28,11 +29,16 @@ export function curl(project: string): string {
   return `curl --data-binary @runs.jsonl '${location.origin}/api/v1/trajectories?project=${quoted}&name=runs.jsonl'`;
 }
 
-export function Command({ text }: { text: string }) {
+/** Something to paste; what is copied is what is meant, what is shown has its hidden characters marked. */
+export function Command({ text, label }: { text: string; label?: string }) {
   return (
     <div className="command">
-      <code>{text}</code>
-      <button type="button" onClick={() => void copy(text, "Command copied.")}>
+      <code>{visible(text)}</code>
+      <button
+        type="button"
+        aria-label={label && `Copy ${label}`}
+        onClick={() => void copy(text, `${label ?? "Command"} copied.`)}
+      >
         Copy
       </button>
     </div>

@@ -9,6 +9,7 @@ const KEYS: [string, string][] = [
   ["b  B", "choose the run; the one beside it"],
   ["d", "one bar: the difference of the two"],
   ["f", "fold reasoning and results"],
+  ["e", "what a trainer will see of it: the export preview"],
   ["y", "copy a link to this view"],
   ["Esc", "clear the selection"],
   ["?", "this sheet"],

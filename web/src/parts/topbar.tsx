@@ -1,5 +1,5 @@
 import { setTheme, THEMES, useTheme } from "../preferences";
-import { listPath, type Route, uploadPath } from "../pure/url";
+import { exportsPath, listPath, type Route, uploadPath } from "../pure/url";
 import { inline } from "../pure/visible";
 import { Go } from "./go";
 
@@ -16,6 +16,9 @@ export function TopBar({ route, project }: { route: Route; project: string }) {
       <nav aria-label="Screens">
         <Go to={listPath(project)} aria-current={route.view === "list" ? "page" : undefined}>
           Trajectories
+        </Go>
+        <Go to={exportsPath(project)} aria-current={route.view === "exports" ? "page" : undefined}>
+          Exports
         </Go>
         <Go to={uploadPath(project)} aria-current={route.view === "upload" ? "page" : undefined}>
           Upload

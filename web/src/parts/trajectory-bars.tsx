@@ -10,13 +10,15 @@ import { RunChooser } from "./run-chooser";
 interface TitleProps {
   project: string;
   trajectory: Trajectory;
+  /** Where the export preview shows it. */
+  toExport: string;
   onReport: () => void;
   onLink: () => void;
   onHelp: () => void;
 }
 
 /** Which rollout this is and how it went. */
-export function Title({ project, trajectory, onReport, onLink, onHelp }: TitleProps) {
+export function Title({ project, trajectory, toExport, onReport, onLink, onHelp }: TitleProps) {
   const actions = trajectory.is_action.filter(Boolean).length;
   const group = writeList({ filters: { group: trajectory.group }, sort: "-created", run: null });
   return (
@@ -41,6 +43,9 @@ export function Title({ project, trajectory, onReport, onLink, onHelp }: TitlePr
         {trajectory.report.length > 0 ? plural(trajectory.report.length, "note") : "report"}
       </button>
       <span className="end">
+        <Go to={toExport} className="button">
+          Export preview
+        </Go>
         <button type="button" onClick={onLink}>
           Copy link
         </button>

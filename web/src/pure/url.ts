@@ -7,6 +7,7 @@ export type Route =
   | { view: "list"; project: string }
   | { view: "trajectory"; project: string; trajectory: string }
   | { view: "upload"; project: string }
+  | { view: "exports"; project: string }
   | { view: "nowhere" };
 
 export function route(pathname: string): Route {
@@ -17,6 +18,7 @@ export function route(pathname: string): Route {
   if (p !== "p" || project === undefined || more !== undefined) return { view: "nowhere" };
   if (screen === "trajectories" && trajectory === undefined) return { view: "list", project };
   if (screen === "upload" && trajectory === undefined) return { view: "upload", project };
+  if (screen === "exports" && trajectory === undefined) return { view: "exports", project };
   if (screen === "t" && trajectory !== undefined) return { view: "trajectory", project, trajectory };
   return { view: "nowhere" };
 }
@@ -34,6 +36,7 @@ function decoded(pathname: string): string[] | null {
 
 export const listPath = (project: string) => `/p/${encodeURIComponent(project)}/trajectories`;
 export const uploadPath = (project: string) => `/p/${encodeURIComponent(project)}/upload`;
+export const exportsPath = (project: string) => `/p/${encodeURIComponent(project)}/exports`;
 export const trajectoryPath = (project: string, trajectory: string) =>
   `/p/${encodeURIComponent(project)}/t/${encodeURIComponent(trajectory)}`;
 
@@ -142,6 +145,72 @@ export function writeList(list: ListView): string {
   }
   if (list.sort !== "-created") out.set("sort", list.sort);
   if (list.run) out.set("run", list.run);
+  return searchOf(out);
+}
+
+/** Response tokens of a row in one window of the preview, as the server gives them (docs/http.md). */
+export const TOKENS = 2000;
+
+/** What an export is previewed of, and which of its tokens are looked at. */
+export interface ExportView {
+  run: string | null;
+  to: string;
+  /** Of the exporter, as the command line takes them; what is left out keeps its default. */
+  parameters: Record<string, string>;
+  tokenizer: string | null;
+  /** An id, ours or `ext:` and the log's own; null: the first that has rows. */
+  trajectory: string | null;
+  /** 0-based among the trajectory's rows. */
+  row: number;
+  /** The first response token shown; a multiple of 2,000. */
+  from: number;
+}
+
+export const NO_EXPORT: ExportView = {
+  run: null,
+  to: "tokens",
+  parameters: {},
+  tokenizer: null,
+  trajectory: null,
+  row: 0,
+  from: 0,
+};
+
+/** Parameters stand beside the rest under names of their own, so that none is taken for something else. */
+const PARAMETER = "p.";
+/** Leaving trajectories out is for whoever downloads to say, not for whoever made the link. */
+const NEVER_LINKED = "misaligned";
+
+export function readExport(search: string): ExportView {
+  const given = new URLSearchParams(search);
+  const parameters = [...given]
+    .filter(([name, value]) => name.startsWith(PARAMETER) && value)
+    .map(([name, value]): [string, string] => [name.slice(PARAMETER.length), value])
+    .filter(([name]) => name !== "" && name !== NEVER_LINKED);
+  return {
+    run: given.get("run") || null,
+    to: given.get("to") || NO_EXPORT.to,
+    parameters: Object.fromEntries(parameters),
+    tokenizer: given.get("tokenizer") || null,
+    trajectory: given.get("trajectory") || null,
+    row: readCount(given.get("row")),
+    from: TOKENS * Math.floor(readCount(given.get("from")) / TOKENS),
+  };
+}
+
+function readCount(text: string | null): number {
+  return /^\d{1,9}$/.test(text ?? "") ? Number(text) : 0;
+}
+
+export function writeExport(view: ExportView): string {
+  const out = new URLSearchParams();
+  if (view.run) out.set("run", view.run);
+  if (view.to !== NO_EXPORT.to) out.set("to", view.to);
+  for (const [name, value] of Object.entries(view.parameters)) if (value) out.set(PARAMETER + name, value);
+  if (view.tokenizer) out.set("tokenizer", view.tokenizer);
+  if (view.trajectory) out.set("trajectory", view.trajectory);
+  if (view.row > 0) out.set("row", String(view.row));
+  if (view.from > 0) out.set("from", String(view.from));
   return searchOf(out);
 }
 

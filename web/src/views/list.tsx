@@ -3,7 +3,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, useState } from "react";
 import { api, type ListQuery, type TrajectoryRow } from "../api";
 import { useKeys } from "../keys";
-import { useList } from "../location";
+import { go, useList } from "../location";
 import { EmptyList, NoMatch } from "../parts/empty";
 import { Filters } from "../parts/filters";
 import { Go } from "../parts/go";
@@ -13,7 +13,16 @@ import { Strip } from "../parts/strip";
 import { Trouble } from "../parts/trouble";
 import { count, number, when } from "../pure/format";
 import { defaultRun, named } from "../pure/runs";
-import { type ListView, PLAIN, type Sort, trajectoryPath, writeView } from "../pure/url";
+import {
+  exportsPath,
+  type ListView,
+  NO_EXPORT,
+  PLAIN,
+  type Sort,
+  trajectoryPath,
+  writeExport,
+  writeView,
+} from "../pure/url";
 import { inline } from "../pure/visible";
 import { spanName } from "../pure/words";
 import { useRuns } from "../queries";
@@ -45,7 +54,8 @@ export function TrajectoryList({ project }: { project: string }) {
     enabled: runs.data !== undefined || runs.error !== null,
     placeholderData: (before) => before,
   });
-  useKeys({ j: () => moveFocus(1), k: () => moveFocus(-1) });
+  const toExport = exportsPath(project) + writeExport({ ...NO_EXPORT, run: list.run });
+  useKeys({ j: () => moveFocus(1), k: () => moveFocus(-1), e: () => go(toExport) });
   const first = pages.data?.pages[0];
   const rows = pages.data?.pages.flatMap((page) => page.items) ?? [];
   const full = Math.max(0, ...(pages.data?.pages.map((page) => page.scale ?? 0) ?? []));
@@ -80,6 +90,7 @@ export function TrajectoryList({ project }: { project: string }) {
           {first && `${count(rows.length)} of ${count(first.total)}${first.total_exact ? "" : "+"}`}
           {full > 0 && `, strips scaled to ±${number(full)}`}
         </span>
+        <Go to={toExport}>Export preview</Go>
       </div>
       {pages.error && !pages.data && <Trouble error={pages.error} what="the list" />}
       {first?.total === 0 && filtered && <NoMatch onClear={() => change({ filters: {} }, "push")} />}

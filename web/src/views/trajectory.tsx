@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { CreditColumns, Run, Trajectory } from "../api";
 import { type Bindings, useKeys } from "../keys";
-import { useView } from "../location";
+import { go, useView } from "../location";
 import { copy } from "../notice";
 import { AgreementLine } from "../parts/agreement";
 import { Details } from "../parts/details";
@@ -19,7 +19,7 @@ import { edgeKey } from "../pure/rail";
 import { defaultRun, named, runName } from "../pure/runs";
 import { fullBar, inForce, largest, type Sizes } from "../pure/scale";
 import { difference, ranking } from "../pure/stats";
-import { FOLDS, type View, writeView } from "../pure/url";
+import { exportsPath, FOLDS, NO_EXPORT, type View, writeExport, writeView } from "../pure/url";
 import { inline, visible } from "../pure/visible";
 import { useCredits, useEvidence, useGraph, useRuns, useRunsWith, useTrajectory, useWhy } from "../queries";
 import { Missing } from "./missing";
@@ -71,6 +71,8 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
     document.title = `${inline(trajectory.external_id)} · trajcredit`;
   }, [trajectory.external_id]);
   const select = (span: number | "none") => change({ span });
+  const toExport =
+    exportsPath(project) + writeExport({ ...NO_EXPORT, run: by.data?.run ?? byName, trajectory: trajectory.id });
   const link = () => copy(linkOf(view, selected, by.data, vs.data), "Link to this view copied.");
   useKeys({
     ...useWalk(graph, selected, order, select),
@@ -78,6 +80,7 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
     "Shift+B": () => setOpen("vs"),
     d: () => view.vs !== null && change({ diff: !view.diff }),
     f: () => change({ fold: view.fold.length > 0 ? [] : [...FOLDS] }),
+    e: () => go(toExport),
     y: () => void link(),
     "?": () => setHelp(true),
     "Shift+?": () => setHelp(true),
@@ -87,6 +90,7 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
       <Title
         project={project}
         trajectory={trajectory}
+        toExport={toExport}
         onReport={() => select("none")}
         onLink={() => void link()}
         onHelp={() => setHelp(true)}
