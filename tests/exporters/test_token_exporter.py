@@ -41,10 +41,10 @@ def _no_rows() -> None:
 def rollout(name: str, reward: float | None, sampled: int = 2, **more: Any) -> Trajectory:
     """A question of two tokens, an answer of `sampled` tokens, all logged."""
     given: dict[str, Any] = {"group": "g", "rewards": [] if reward is None else [Reward(reward)]}
+    given["turns"] = [TurnTokens(0, prompt_ids=[7, 8], sampled_ids=list(range(20, 20 + sampled)))]
     return Trajectory(
         id=name,
         spans=[Span("user", -1, text="hi"), Span("assistant", 0, text="yes")],
-        turns=[TurnTokens(0, prompt_ids=[7, 8], sampled_ids=list(range(20, 20 + sampled)))],
         terminated=True,
         **given | more,
     )
@@ -94,7 +94,7 @@ def test_a_lag_that_nobody_can_count_withholds_or_is_refused() -> None:
     assert [row.trajectory_id for row in ROWS] == ["a"]
     assert done.counted is not None
     assert done.counted.left_out.total() == 1
-    with pytest.raises(InputError, match="a: policy version 'v3' is no whole number"):
+    with pytest.raises(InputError, match="a: policy version 'v3' is no number"):
         exported(rollout("a", 1.0, policy_version="v3"), rollout("b", 0.0), max_lag=0, current_version=3)
 
 
@@ -156,6 +156,21 @@ def test_one_file_holds_one_attributor() -> None:
     runs = [rollout("a", 1.0), rollout("b", 0.0)]
     with pytest.raises(InputError, match="one attributor: found rloo and grpo"):
         Kept()([credit(*runs), credit(*runs, attributor="grpo")], io.BytesIO())
+    batch = tc.batch(runs)
+    half, whole = (tc.attribute(batch, "rtg", gamma=gamma) for gamma in (0.5, 1.0))
+    with pytest.raises(InputError, match="rtg twice, of different runs"):
+        Kept()([half, whole], io.BytesIO())
+    with pytest.raises(InputError, match="rtg twice, of the same trajectories"):
+        Kept()([half, half], io.BytesIO())
+
+
+def test_the_oldest_version_of_a_turn_counts() -> None:
+    old = TurnTokens(0, prompt_ids=[7, 8], sampled_ids=[20, 21], policy_version="1")
+    runs = [rollout("a", 1.0, policy_version="12"), rollout("b", 0.0, policy_version="12", turns=[old])]
+    done = exported(*runs, max_lag=2, current_version=13)
+    assert [row.trajectory_id for row in ROWS] == ["a"]
+    assert done.counted is not None
+    assert dict(done.counted.left_out) == {"a policy version more than 2 behind": 1}
 
 
 @pytest.mark.parametrize(
@@ -165,6 +180,7 @@ def test_one_file_holds_one_attributor() -> None:
         pytest.param({"whiten": "yes"}, "whiten='yes'", id="an unknown whitening"),
         pytest.param({"misaligned": "skip"}, "misaligned='skip'", id="an unknown way out"),
         pytest.param({"max_tokens": 1}, "max_tokens=1", id="no room for a token"),
+        pytest.param({"max_tokens": "5"}, "max_tokens='5': expected a whole number", id="a number as text"),
         pytest.param({"max_lag": 2}, "current_version", id="a lag from nowhere"),
         pytest.param({"current_version": 2}, "max_lag", id="a version for nothing"),
     ],

@@ -128,3 +128,13 @@ def test_with_a_tokenizer_each_token_is_read(store: Store, tmp_path: Path) -> No
     owned = ["".join(t for t, s in zip(row.texts, row.spans, strict=True) if s == span) for span in (1, 3)]
     assert [text.startswith(said) for text, said in zip(owned, ("what?", "ok"), strict=True)] == [True, True]
     assert found.totals.retokenized == found.totals.trained > 0
+
+
+def test_what_the_trainers_file_cannot_hold_is_said_before_it_is_written(store: Store) -> None:
+    """Tinker wants log-probs, and this log has none."""
+    run = filled(store, rollout("a", 1.0), rollout("b", 0.0))
+    found = preview(store, PROJECT, run, exporter_of("tinker"))
+    assert found.totals.trajectories == 2
+    with pytest.raises(InputError) as refused:
+        written(store, run, "tinker")
+    assert found.remarks == [f"the export is refused: {refused.value}"]

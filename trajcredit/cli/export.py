@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trajcredit.cli.exported import tell_counted, to_stdout
+from trajcredit.cli.exported import fitting, tell_counted, to_stdout
 from trajcredit.cli.stored import database, project, project_of
 from trajcredit.cli.streams import json_stdout
 from trajcredit.cli.terminal import amount, line, say, working
@@ -43,6 +43,8 @@ def command(
     )
     if out is None:
         to_stdout(exporter)
+    else:
+        fitting(exporter, out)
     with opening.existing(db) as store:
         place = project_of(project)
         found = running.find(store, place, run)

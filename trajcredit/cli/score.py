@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from trajcredit.cli.exported import tell_counted, to_stdout
+from trajcredit.cli.exported import fitting, tell_counted, to_stdout
 from trajcredit.cli.options import Asked, attributor, finish, logs, read_batch, tell
 from trajcredit.cli.streams import json_stdout
 from trajcredit.cli.terminal import amount, say, watched
@@ -45,6 +45,8 @@ def command(
     exporter = plugins.exporter_of(spec, tokenizer=tokenizer)
     if out is None:
         to_stdout(exporter)
+    else:
+        fitting(exporter, out)
     if out is not None:
         files.keep_apart(Path(out), (*asked.paths, *([rewards] if rewards is not None else [])))
     reading, batch = read_batch(asked, rewards)

@@ -15,10 +15,8 @@ __all__ = ["Centring", "Distinct", "distinct", "group_sums", "pull_of"]
 
 PENALTY = 300.0
 """Ridge penalty of the prediction from the state: so many decisions weigh as much as what is thought beforehand."""
-SITUATION = 5.0
-"""Decisions that pull the mean of a situation to zero."""
 LEAST_PULL, MOST_PULL = 1.0, 1000.0
-"""Between these lies what pulls the mean of a task's own habits; the most where nothing tells tasks apart."""
+"""Between these lies what pulls the mean of a cell to zero; the most where nothing tells cells apart."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,9 +46,10 @@ class Centring:
     """Choice features of a pool minus what was to be expected there, so that a forced choice is zero.
 
     Taken off in turn: their ridge prediction from the state, fitted on the other folds; the mean of what is left over
-    equal situations, shrunk by n / (n + 5); and over the task's own points after the same last call, n / (n + habit).
+    equal situations; and over the task's own points after the same last call. Both means are shrunk by n / (n + pull),
+    the pull as large as such cells differ little (`pull_of`).
 
-    habit    how little tasks differ in what they usually do after a call (`pull_of`)
+    habit    the pull of the latter: how little tasks differ in what they usually do after a call
     left     f32[D, U]  what remains of the distinct choice features
     columns, state      the distinct features of choices and of states; mean f32[S] of the latter
 
@@ -66,7 +65,7 @@ class Centring:
         done = self.columns.matrix - self._usual
         self._weights, self._surprise = _predicted(seen, done, fold)
         count = np.bincount(self._situation, minlength=self._n_situations)
-        self._pull = (count + SITUATION)[:, None]
+        self._pull = (count + pull_of(self._surprise, self._situation))[:, None]
         means = group_sums(self._surprise, self._situation, self._n_situations) / self._pull.astype(np.float32)
         self.left: F32 = np.asarray(self._surprise - means[self._situation], dtype=np.float32)
         cells = cells_of(group, told.last_call)
@@ -111,14 +110,15 @@ def pull_of(left: F32, cell: I64) -> float:
     left f32[n, C], cell i64[n]
     """
     count = np.bincount(cell)
-    spare = len(cell) - len(count)
+    cells = int(np.count_nonzero(count))
+    spare = len(cell) - cells
     if spare <= 0:
         return MOST_PULL
     sums = group_sums(left, cell, len(count)).astype(np.float64)
-    means = float((np.einsum("mc,mc->m", sums, sums) / count).sum())
+    means = float((np.einsum("mc,mc->m", sums, sums) / np.maximum(count, 1)).sum())
     total = float(np.einsum("nc,nc->", left, left, dtype=np.float64, casting="safe"))
     within = max(total - means, 0.0) / spare
-    between = (means - len(count) * within) / len(cell)
+    between = (means - cells * within) / len(cell)
     if between * MOST_PULL <= within:
         return MOST_PULL
     return max(within / between, LEAST_PULL)

@@ -19,6 +19,7 @@ from trajcredit.exporters.rows import Exported
 from trajcredit.exporters.whitening import WHITENINGS, Whitening, whitened
 from trajcredit.model import Trajectory
 from trajcredit.tokens import SHARES, Aligned, Counted, Failure, Renderer, Share, TokenRow, align
+from trajcredit.tokens.versions import version_number, versions_of
 
 __all__ = ["TokenExporter"]
 
@@ -58,8 +59,8 @@ class TokenExporter:
                 raise InputError(f"parameter {name}={getattr(self, name)!r}: expected {' | '.join(choices)}")
         for name, least in (("max_tokens", 2), ("max_lag", 0)):
             value = getattr(self, name)
-            if value is not None and value < least:
-                raise InputError(f"parameter {name}={value}: expected {least} or more")
+            if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < least):
+                raise InputError(f"parameter {name}={value!r}: expected a whole number of {least} or more")
         if (self.max_lag is None) != (self.current_version is None):
             raise InputError("max_lag and current_version go together: a lag is counted from a version")
 
@@ -103,13 +104,11 @@ class TokenExporter:
     def _aligned(self, scored: Iterable[Credit], counted: Counted) -> Iterator[tuple[Trajectory, Aligned]]:
         """Each trajectory that is scored and fresh, with its rows or why it has none; `counted` grows."""
         renderer = self.renderer()
-        first: str | None = None
+        before: Credit | None = None
         for credit in scored:
-            first = credit.attributor if first is None else first
-            if credit.attributor != first:
-                raise InputError(
-                    f"a token file holds the advantages of one attributor: found {first} and {credit.attributor}"
-                )
+            if before is not None:
+                _check_same(before, credit)
+            before = credit
             if credit.batch.graphs is None:
                 raise InputError("this batch was loaded without its transcripts, and tokens are found from them")
             batch = credit.batch
@@ -141,16 +140,28 @@ class TokenExporter:
             return "no reward"
         if self.max_lag is None or self.current_version is None:
             return None
-        version = trajectory.policy_version
-        if version is None:
+        versions = versions_of(trajectory)
+        if not versions:
             return "no policy version, so nobody knows whether it is stale"
-        try:
-            lag = self.current_version - int(version)
-        except ValueError as error:
-            raise InputError(
-                f"{trajectory.id}: policy version {version!r} is no whole number, so max_lag cannot be counted"
-            ) from error
+        numbers = [version_number(version) for version in versions]
+        if None in numbers:
+            odd = versions[numbers.index(None)]
+            raise InputError(f"{trajectory.id}: policy version {odd!r} is no number, so max_lag cannot be counted")
+        lag = self.current_version - min(number for number in numbers if number is not None)
         return f"a policy version more than {self.max_lag} behind" if lag > self.max_lag else None
+
+
+def _check_same(before: Credit, credit: Credit) -> None:
+    """InputError where a second run begins: each of its rows would be a second row of the same tokens."""
+    if before.attributor != credit.attributor:
+        both = f"{before.attributor} and {credit.attributor}"
+    elif before.parameters != credit.parameters or before.run_id != credit.run_id:
+        both = f"{before.attributor} twice, of different runs"
+    elif before.batch is credit.batch:
+        both = f"{before.attributor} twice, of the same trajectories"
+    else:
+        return
+    raise InputError(f"a token file holds the advantages of one attributor: found {both}")
 
 
 def _variable(text: str) -> tuple[str, Any]:

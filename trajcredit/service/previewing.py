@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +24,8 @@ MOST_TRAJECTORIES = 1_000
 """Looked at for the counts; the rest of a larger run is not, which is said."""
 MOST_TOKENS = 2_000
 """Response tokens of a row in one answer."""
+BEFORE = 16
+"""Tokens before a window that are read with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,10 @@ def preview(
             exporter = replace(exporter, whiten="none")
             remarks.append("advantages are shown before whitening, which takes the whole export")
     counted = Counted()
-    rows = _shown(exporter, credits_of_run(store, found, seen), counted, None if shown is None else shown[1])
+    scored = credits_of_run(store, found, seen)
+    rows, refused = _shown(exporter, scored, counted, None if shown is None else shown[1])
+    if refused is not None:
+        remarks.append(f"the export is refused: {refused}")
     if shown is not None and shown[0] not in seen:
         rows = list(exporter.rows(credits_of_run(store, found, [shown[0]]), Counted()))
     renderer = exporter.renderer()
@@ -134,14 +141,35 @@ def _of_run(store: Store, project: str, members: Sequence[Member], trajectory: s
 
 def _shown(
     exporter: TokenExporter, scored: Iterator[Credit], counted: Counted, trajectory: str | None
-) -> list[TokenRow]:
-    """The rows of one trajectory out of all, as they would be written."""
+) -> tuple[list[TokenRow], str | None]:
+    """The rows of one trajectory out of all, as they would be written, and why the trainer's file cannot be."""
     kept: list[TokenRow] = []
-    for row in whitened(exporter.rows(scored, counted), exporter.whiten, counted):
-        wanted = trajectory if trajectory is not None else kept[0].trajectory_id if kept else row.trajectory_id
-        if row.trajectory_id == wanted:
-            kept.append(row)
-    return kept
+
+    def passing() -> Iterator[TokenRow]:
+        for row in whitened(exporter.rows(scored, counted), exporter.whiten, counted):
+            wanted = trajectory if trajectory is not None else kept[0].trajectory_id if kept else row.trajectory_id
+            if row.trajectory_id == wanted:
+                kept.append(row)
+            yield row
+
+    rows, refused = passing(), None
+    try:
+        exporter.encode(rows, Nowhere())
+    except InputError as error:
+        refused = str(error)
+    for _ in rows:  # the rest is counted all the same
+        pass
+    return kept, refused
+
+
+class Nowhere(io.RawIOBase):
+    """Takes bytes and keeps none."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return len(data)
 
 
 def _row(row: TokenRow, start: int, renderer: Renderer | None) -> RowPreview:
@@ -160,17 +188,24 @@ def _row(row: TokenRow, start: int, renderer: Renderer | None) -> RowPreview:
         trained=row.trained,
         start=start,
         ids=ids,
-        texts=None if renderer is None else _texts(renderer, ids),
+        texts=None if renderer is None else _texts(renderer, row.response_ids.tolist(), start),
         mask=row.response_mask[window].tolist(),
         advantages=row.advantages[window].astype(np.float32).tolist(),  # as files hold them
         spans=owners[window].tolist(),
     )
 
 
-def _texts(renderer: Renderer, ids: Sequence[int]) -> list[str]:
-    """What each id reads as; of a letter in several ids, the first has it."""
-    text, starts = renderer.spelled(ids)
-    return [text[start:end] for start, end in pairwise([*starts.tolist(), len(text)])]
+def _texts(renderer: Renderer, ids: Sequence[int], start: int) -> list[str] | None:
+    """What each id from `start` on reads as, at most so many; None where they cannot be read one by one.
+
+    A few before them are read too: a window may begin within a letter, which the first of its ids has.
+    """
+    first = max(0, start - BEFORE)
+    try:
+        text, starts = renderer.spelled(ids[first : start + MOST_TOKENS])
+    except InputError:
+        return None
+    return [text[begin:end] for begin, end in pairwise([*starts.tolist(), len(text)])][start - first :]
 
 
 def _totals(counted: Counted) -> Totals:

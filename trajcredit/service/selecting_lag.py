@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isfinite
 
 from trajcredit.model import Trajectory
 from trajcredit.service.selecting_terms import Terms
+from trajcredit.tokens.versions import version_number, versions_of
 
-__all__ = ["current_version", "version_number", "versions_of", "withheld"]
-
-
-def versions_of(trajectory: Trajectory) -> list[str]:
-    """Every policy version that sampled some of it, as the log names them: its own and those of its turns."""
-    named = [trajectory.policy_version, *(turn.policy_version for turn in trajectory.turns)]
-    return list(dict.fromkeys(version for version in named if version is not None))
-
-
-def version_number(version: str) -> float | None:
-    """The number that a version is ("120", "0.5"); None where it is none ("step-120")."""
-    try:
-        number = float(version)
-    except ValueError:
-        return None
-    return number if isfinite(number) else None
+__all__ = ["current_version", "withheld"]
 
 
 def current_version(trajectories: Sequence[Trajectory], terms: Terms) -> float | None:
