@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -154,7 +154,7 @@ def _shown(
 
     rows, refused = passing(), None
     try:
-        exporter.encode(rows, Nowhere())
+        exporter.encode(rows, cast(BinaryIO, Nowhere()))
     except InputError as error:
         refused = str(error)
     for _ in rows:  # the rest is counted all the same
