@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.speaking import chat, lines
+from tests.api.speaking import Api, chat, lines
 from tests.hostile.serving import Server, served
 from trajcredit.api.serving import serve
 from trajcredit.errors import InputError, StoreError
@@ -74,6 +74,29 @@ def test_a_client_that_leaves_during_an_export_leaves_no_transaction(server: Ser
     status, body, _ = server.ask("GET", "/api/v1/runs/dag/export")
     assert (status, body.count(b"\n")) == (200, 2000)
     assert server.ask("POST", "/api/v1/trajectories", LOG)[0] == 200
+
+
+def test_what_breaks_is_in_the_log_with_its_place_but_not_what_was_sent(
+    api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In the text of one record, of one line: the command line prints no more of a record than that."""
+
+    def failing(*given: object) -> None:
+        try:
+            raise KeyError("sent in private")
+        except KeyError as error:
+            raise ValueError(f"sent in private: {given}") from error
+
+    monkeypatch.setattr("trajcredit.api.routes.uploads.ingest", failing)
+    answer = api.ask("POST", "/trajectories", 500, content=LOG)
+    assert answer["detail"] == f"internal error; the server's log has more under {answer['instance']}"
+    [told] = [record.getMessage() for record in caplog.records if answer["instance"] in record.getMessage()]
+    assert "ValueError; Traceback" in told
+    assert "caused by KeyError; Traceback" in told
+    assert f"{Path(__file__)}:" in told
+    assert "in failing" in told
+    assert "private" not in caplog.text
+    assert "\n" not in told
 
 
 def test_hosts_that_others_reach_are_refused(tmp_path: Path) -> None:

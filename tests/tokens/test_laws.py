@@ -22,6 +22,7 @@ from trajcredit.model import Span, Trajectory, TurnTokens
 from trajcredit.tokens import SHARES, Aligned, Renderer, align
 
 KNOWN = "abcdefghilmnoprstuwxy 0123,.!éü\n"
+LOSES = "the tokenizer loses text: its ids do not spell what the policy wrote"
 LEFT_OUT = "what was observed after the last answer does not go on with its row: left out"
 QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -108,7 +109,7 @@ def check(trajectory: Trajectory, renderer: Renderer, exact: bool) -> Aligned:
     """The laws that hold for every tokenizer and template."""
     found = align(trajectory, numbers_of(trajectory), "g", renderer=renderer)
     assert not found.failures
-    assert set(found.notes) <= {LEFT_OUT}
+    assert set(found.notes) <= ({LEFT_OUT} if exact else {LEFT_OUT, LOSES})
     wanted: dict[int, str] = {}
     for turn in range(trajectory.spans[-1].turn + 1):
         wanted |= chunks(trajectory.spans, turn)

@@ -126,7 +126,7 @@ def test_a_row_that_fits_is_whole_and_a_longer_one_is_cut_at_its_end():
     assert columns(cut) == [([1], [5, 6, 7, 8], [1, 1, 0, 1], [1.0, 1.0, 0.0, 2.0])]
     assert cut.notes == ("row 0 has 6 tokens: the last 1, 1 of them trained, are cut at 5",)
     none = aligned(spans, turns, [1.0, NAN, 2.0], max_tokens=1)
-    assert "nothing is left to train: row 0 has 6 tokens: the last 5, 4 of them trained" in why(none)[2]
+    assert why(none)[2] == "max_tokens 1 leaves no token to train (the prompt has 1)"
 
 
 def test_logprobs_stand_at_the_trained_tokens_or_not_at_all():

@@ -2,62 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-import numpy as np
 import pytest
 
-from tests.tokens.tokenizers import CHATML, FORGETFUL, MARKED, byte_level
-from trajcredit.model import Note, Span, SpanTokens, Tool, Trajectory, TurnTokens
-from trajcredit.tokens import Aligned, Renderer, align
-
-NAN = float("nan")
-ACTING = ("reasoning", "assistant", "tool_call")
-
-ASK = Span("user", -1, text="Hi")
-THINK = Span("reasoning", 0, text="hm")
-SAY = Span("assistant", 0, text="Yes.")
-CALL = Span("tool_call", 0, name="get", arguments={"id": 1})
-RESULT = Span("tool_result", 0, text="ok", result_of=1)
-
-
-@pytest.fixture
-def load(tmp_path: Path) -> Any:
-    """template -> renderer."""
-
-    def loaded(template: str = CHATML, **more: Any) -> Renderer:
-        return Renderer.load(byte_level(tmp_path / "tokenizer", template), **more)
-
-    return loaded
-
-
-def aligned(spans: list[Span], renderer: Renderer | None, **more: Any) -> Aligned:
-    numbers = np.array([i + 1.0 if span.kind in ACTING else NAN for i, span in enumerate(spans)])
-    report = more.pop("report", [])
-    turns = more.pop("turns", [])
-    tools = more.pop("tools", [])
-    run = Trajectory(id="t", spans=spans, report=report, turns=turns, tools=tools)
-    return align(run, numbers, "g", renderer=renderer, **more)
-
-
-def texts(found: Aligned, renderer: Renderer) -> list[tuple[str, str, dict[int, str]]]:
-    """Prompt, response and what each span owns, as text; a row."""
-    assert not found.failures
-    return [
-        (
-            renderer.decode(row.prompt_ids.tolist()),
-            renderer.decode(row.response_ids.tolist()),
-            {o.span: renderer.decode(row.response_ids[o.start : o.end].tolist()) for o in row.spans},
-        )
-        for row in found.rows
-    ]
-
-
-def why(found: Aligned) -> tuple[int, int | None, str]:
-    assert not found.rows
-    [failure] = found.failures
-    return failure.turn, failure.span, failure.reason
+from tests.tokens.hand import ASK, CALL, RESULTS, SAY, THINK, aligned, texts, why
+from tests.tokens.tokenizers import CHATML, FORGETFUL, MARKED
+from trajcredit.model import Note, Span, SpanTokens, Tool, TurnTokens
 
 
 def test_a_turn_is_what_the_template_writes_up_to_its_end_token(load):
@@ -110,9 +59,6 @@ def test_calls_of_one_turn_part_after_the_closing_tag(load):
         1: '\n<tool_call>\n{"name": "get", "arguments": {"id": 1}}\n</tool_call>',
         2: '\n<tool_call>\n{"name": "get", "arguments": {"why": "</b>"}}\n</tool_call><|im_end|>',
     }
-
-
-RESULTS = [Span("tool_result", 0, text="a", result_of=1), Span("tool_result", 0, text="b", result_of=2)]
 
 
 def test_an_empty_span_beside_others_owns_nothing_and_alone_everything(load):
@@ -214,10 +160,14 @@ def test_a_template_that_spoils_marks_is_searched_for_the_text(load):
     ("change", "spans", "span", "reason"),
     [
         pytest.param(
-            ("message.content or ''", "'' "), [ASK, SAY], 1, "something else than the span says", id="a text left out"
+            ("message.content or ''", "'' "),
+            [ASK, SAY],
+            1,
+            "writes '<|im_end|>\\n' where the log has 'Yes.'",
+            id="a text left out",
         ),
         pytest.param(
-            ("message.reasoning_content", "message.x"), [ASK, THINK, SAY], 1, "something else", id="no thinking"
+            ("message.reasoning_content", "message.x"), [ASK, THINK, SAY], 1, "where the log has 'hm'", id="no thinking"
         ),
         pytest.param(
             ("{{- '<|im_start|>assistant\\n' }}{%- endif", "{{- 'now:' }}{%- endif"),

@@ -51,6 +51,52 @@ def test_end_tokens_of_the_generation_config_count_too(tmp_path):
     assert Renderer.load(folder).ends == ("<|endoftext|>", "<|im_end|>")
 
 
+def test_unknown_end_tokens_are_noted(tmp_path):
+    folder = byte_level(tmp_path / "t")
+    (folder / "generation_config.json").write_text('{"eos_token_id": [1, 999999]}', encoding="utf-8")
+    loaded = Renderer.load(folder)
+    assert loaded.ends == ("<|endoftext|>", "<|im_end|>")
+    assert loaded.notes == (
+        "eos_token_id of generation_config.json holds ids that the tokenizer does not have: left out",
+    )
+
+
+@pytest.mark.parametrize("number", ["99999999999", "-4", '"x"', "1.5", "true"])
+def test_end_tokens_that_are_no_ids_are_named(tmp_path, number):
+    folder = byte_level(tmp_path / "t")
+    file = folder / "generation_config.json"
+    file.write_text(f'{{"eos_token_id": [1, {number}]}}', encoding="utf-8")
+    with pytest.raises(InputError, match="eos_token_id holds") as error:
+        Renderer.load(folder)
+    assert str(error.value).startswith(f"{file}: ")
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param({"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "[UNK]"}, id="words"),
+        pytest.param({"type": "Unigram", "unk_id": None, "vocab": [["a", -1.0]]}, id="unigrams"),
+    ],
+)
+def test_a_tokenizer_without_an_unknown_token_is_named(tmp_path, model):
+    file = tmp_path / "tokenizer.json"
+    file.write_text(json.dumps({"version": "1.0", "model": model}), encoding="utf-8")
+    with pytest.raises(InputError, match=r"model: it cannot encode .*: .*(UNK|unk_id)") as error:
+        Renderer.load(tmp_path)
+    assert str(error.value).startswith(f"{file}: ")
+
+
+def test_the_date_that_templates_write_is_noted_and_can_be_given(tmp_path):
+    folder = byte_level(tmp_path / "t", "{{ strftime_now('%d %b %Y') }}")
+    loaded = Renderer.load(folder)
+    assert loaded.render(USER, [], prompt=True) == "26 Jul 2024"
+    assert loaded.notes == ("the chat template asks for today's date: 2024-07-26 is written where it does",)
+    given = Renderer.load(folder, variables={"strftime_now": "2025-01-02"})
+    assert (given.render(USER, [], prompt=True), given.notes) == ("02 Jan 2025", ())
+    with pytest.raises(InputError, match=r"strftime_now='today'.* YYYY-MM-DD"):
+        Renderer.load(folder, variables={"strftime_now": "today"})
+
+
 def test_a_tokenizer_that_cuts_and_pads_does_neither_here(tmp_path):
     folder = byte_level(tmp_path / "t")
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))

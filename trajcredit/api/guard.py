@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trajcredit.api.identity import begin, request_id
-from trajcredit.api.problems import problem
+from trajcredit.api.problems import problem, trace
 
 __all__ = ["LOOPBACK", "Guard"]
 
@@ -61,8 +61,8 @@ class Guard:
             await self._app(scope, receive, answered)
         except ClientDisconnect:
             return
-        except Exception:  # the boundary of the server: what it did not foresee is told in its log only
-            _log.exception("request %s: %s %r failed", request_id(scope), scope["method"], scope["path"])
+        except Exception as error:  # the boundary of the server: what it did not foresee is told in its log only
+            _log.error("request %s: %s %r failed: %s", request_id(scope), scope["method"], scope["path"], trace(error))
             if answering:
                 raise
             detail = f"internal error; the server's log has more under {request_id(scope)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -22,7 +23,17 @@ from trajcredit.api.lingering import linger
 from trajcredit.errors import InputError, JudgeError, NotFoundError, ParseError, StoreError, TrajcreditError
 from trajcredit.service.opening import StoreFullError
 
-__all__ = ["MEDIA_TYPE", "Place", "ProblemAnswer", "RefusedError", "install", "invalid", "place_of", "problem"]
+__all__ = [
+    "MEDIA_TYPE",
+    "Place",
+    "ProblemAnswer",
+    "RefusedError",
+    "install",
+    "invalid",
+    "place_of",
+    "problem",
+    "trace",
+]
 
 MEDIA_TYPE = "application/problem+json"
 LONGEST_DETAIL = 2000
@@ -167,6 +178,24 @@ def _of_ours(request: Request, error: TrajcreditError) -> Response:
 
 def _told(request: Request, error: Exception) -> None:
     _log.error("request %s: %s", request_id(request.scope), error)
+
+
+def trace(error: BaseException) -> str:
+    """Where an error and those that led to it were raised, and of what kind they are: one line for the log.
+
+    In the message, as handlers that write a line for each record leave its traceback out. What errors say is not in
+    it: that may quote the request, or how to reach the database.
+    """
+    told: list[str] = []
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        frames = [f"{f.filename}:{f.lineno} in {f.name}" for f in traceback.extract_tb(cause.__traceback__)]
+        kind = f"{type(cause).__module__}.{type(cause).__qualname__}".removeprefix("builtins.")
+        told.append(f"{kind}; Traceback (most recent call last): {' > '.join(frames)}")
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    return "; caused by ".join(told)
 
 
 def _shown(detail: str) -> str:

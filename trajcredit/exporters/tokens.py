@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from trajcredit.errors import InputError
+from trajcredit.exporters.branches import Branches
 from trajcredit.exporters.credit import Credit
 from trajcredit.exporters.rows import Exported
 from trajcredit.exporters.whitening import WHITENINGS, Whitening, whitened
@@ -22,6 +23,9 @@ from trajcredit.tokens import SHARES, Aligned, Counted, Failure, Renderer, Share
 from trajcredit.tokens.versions import version_number, versions_of
 
 __all__ = ["TokenExporter"]
+
+LARGEST_ID = 2**31 - 1
+"""Trainers count ids in 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +108,7 @@ class TokenExporter:
     def _aligned(self, scored: Iterable[Credit], counted: Counted) -> Iterator[tuple[Trajectory, Aligned]]:
         """Each trajectory that is scored and fresh, with its rows or why it has none; `counted` grows."""
         renderer = self.renderer()
+        branches = Branches()
         before: Credit | None = None
         for credit in scored:
             if before is not None:
@@ -131,6 +136,10 @@ class TokenExporter:
                         outcome=float(batch.outcome[t]),
                     )
                 )
+                aligned = branches.own(graph.trajectory, _possible(aligned, renderer))
+                if not (aligned.rows or aligned.failures):
+                    counted.leave_out("nothing of its own to train: an earlier branch of the trace has it")
+                    continue
                 counted.add(aligned)
                 yield graph.trajectory, aligned
 
@@ -182,3 +191,22 @@ def _prompted(aligned: Aligned) -> Aligned:
     why = "no token comes before the first sampled one, which therefore cannot be trained"
     first = bare.spans[0]
     return Aligned((), (Failure(bare.trajectory_id, first.turn, first.span, why),), aligned.notes)
+
+
+def _possible(aligned: Aligned, renderer: Renderer | None) -> Aligned:
+    """The same, failed where a row holds an id that no model has, or a log-prob above 0."""
+    most = LARGEST_ID if renderer is None else renderer.tokenizer.get_vocab_size(with_added_tokens=True) - 1
+    for row in aligned.rows:
+        ids, first = row.token_ids, len(row.prompt_ids)
+        wrong = np.flatnonzero((ids < 0) | (ids > most))
+        above = np.flatnonzero(row.logprobs > 0) if row.logprobs is not None else wrong[:0]
+        if not (len(wrong) or len(above)):
+            continue
+        at = int(wrong[0]) - first if len(wrong) else int(above[0])
+        what = f"id {int(ids[first + at])}" if len(wrong) else f"log-prob {float(row.logprobs[at]):g}"  # type: ignore[index]  # it is there
+        range_ = f"0 to {most}" if len(wrong) else "0 or less"
+        where = "in the prompt" if at < 0 else f"at response token {at}"
+        own = next((own for own in row.spans if own.end > at), row.spans[-1])
+        failure = Failure(row.trajectory_id, own.turn, own.span, f"{what} {where}: expected {range_}")
+        return Aligned((), (failure,), aligned.notes)
+    return aligned

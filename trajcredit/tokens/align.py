@@ -20,6 +20,8 @@ __all__ = ["align"]
 
 MIXED = "the log has ids of what was sampled only: prompts were rendered, and each answer's ids spell what is rendered"
 
+LOSES = "the tokenizer loses text: its ids do not spell what the policy wrote"
+
 
 def align(
     trajectory: Trajectory,
@@ -57,9 +59,14 @@ def align(
     try:
         _check_scored(trajectory, advantages)
         opened, source = _opened(trajectory, advantages, renderer, share, notes)
+        _check_budget(opened, max_tokens)
         return finished(trajectory, opened, advantages, Wish(uid, share, max_tokens, outcome), source, notes)
     except MisalignedError as wrong:
         return Aligned((), (Failure(trajectory.id, wrong.turn, wrong.span, wrong.reason),), tuple(dict.fromkeys(notes)))
+    except OverflowError:
+        return Aligned((), (Failure(trajectory.id, -1, None, "a token id is no number of 64 bits, or is negative"),))
+    except InputError as error:  # a text or an id that this tokenizer cannot take: the next trajectory may be fine
+        return Aligned((), (Failure(trajectory.id, -1, None, str(error)),), tuple(dict.fromkeys(notes)))
 
 
 def _check_scored(trajectory: Trajectory, advantages: F64) -> None:
@@ -74,6 +81,16 @@ def _check_scored(trajectory: Trajectory, advantages: F64) -> None:
     endless = next((i for i in acting if np.isinf(advantages[i])), None)
     if endless is not None:
         raise MisalignedError(trajectory.spans[endless].turn, endless, "its advantage is not finite")
+
+
+def _check_budget(opened: Sequence[OpenRow], max_tokens: int | None) -> None:
+    """A budget that ends in the prompt of every row leaves nothing of the trajectory."""
+    acting = [row for row in opened if row.owned]
+    if max_tokens is None or not acting or any(row.owned[0][1].start < max_tokens for row in acting):
+        return
+    turn, piece = acting[0].owned[0]
+    what = f"max_tokens {max_tokens} leaves no token to train (the prompt has {piece.start})"
+    raise MisalignedError(turn, piece.span, what)
 
 
 def _opened(
@@ -116,7 +133,7 @@ def _from_text(
     for said in script.turns(notes):
         row = _with_prompt(rows, said.prompt, renderer)
         logged = sampled.get(said.turn)
-        acted = _acted(said, renderer) if logged is None else _spelled(said, renderer, logged)
+        acted = _acted(said, renderer, notes) if logged is None else _spelled(said, renderer, logged)
         row.act(acted, said.text)
         if logged is not None and (tail := said.text[len(renderer.decode(acted.ids)) :]):
             row.observe(renderer.ids(tail))
@@ -141,9 +158,12 @@ def _with_prompt(rows: list[OpenRow], prompt: str, renderer: Renderer) -> OpenRo
     return rows[-1]
 
 
-def _acted(said: Said, renderer: Renderer) -> Acted:
+def _acted(said: Said, renderer: Renderer, notes: list[str]) -> Acted:
     """A turn whose ids are made from what was rendered, in one piece."""
     ids, starts = renderer.pieces(said.text)
+    before, ahead = ("", []) if renderer.anchor is None else (renderer.anchor[0], [renderer.anchor[1]])
+    if renderer.decode([*ahead, *ids]) != before + said.text:
+        notes.append(LOSES)
     return Acted(said.turn, ids, _owned(said, starts, renderer.stop))
 
 

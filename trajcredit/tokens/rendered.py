@@ -4,20 +4,19 @@ Turn k answers `template(messages before it, add_generation_prompt=True)`; what 
 `template(messages through it)`, up to and including the token that ends the turn, is what was sampled. Where each span
 stands in it is seen by rendering the message once more with marks (characters for private use) around its texts and
 before the names of its calls. A rendering with marks counts only if it is the one without them, marks taken out.
+And it counts only with the words of the log in their order (`verbatim`): else the policy would be trained on others.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
-import msgspec
-
 from trajcredit.errors import InputError
-from trajcredit.model import Trajectory
-from trajcredit.tokens.contexts import restarts
+from trajcredit.model import ACTION_KINDS, Trajectory
+from trajcredit.tokens.contexts import guessed, restarts
 from trajcredit.tokens.finding import (
     NotFoundInTextError,
     Wanted,
@@ -25,21 +24,24 @@ from trajcredit.tokens.finding import (
     wanted_of_message,
     with_arguments,
 )
+from trajcredit.tokens.marks import MARK, MOST_MARKS, for_template, marked, settled, unmarked
 from trajcredit.tokens.messages import ChatMessage, chat_messages, chat_tools
 from trajcredit.tokens.record import MisalignedError
 from trajcredit.tokens.territories import Piece
 from trajcredit.tokens.tokenizer import Renderer
+from trajcredit.tokens.verbatim import check_words, excerpts
 
 __all__ = ["Said", "Script"]
 
-MARKS = 0x100000
-"""The first of the characters that mark spans: plane 16, for private use."""
-MOST_MARKS = 0xF000
-OPEN, CLOSE = "\U0010fff0", "\U0010fff1"
-"""As `templates` puts them around generated text."""
+FEW = 32
+"""Answers of one context up to which every prompt is rendered from its first message on."""
 
-_MARK = re.compile("[\U00100000-\U0010ffff]")
-_decode = msgspec.json.Decoder().decode
+BY_TEXT = "places of spans were found by their text: the chat template changes texts that bear marks"
+REWRITTEN = "calls that the policy wrote as text are written as the template writes calls"
+GUESSED = "a context restart was guessed from a message that begins like a summary of the conversation"
+NO_TEXT = "parts that are no text are left out of prompts: markers such as [image_url] stand for them"
+NO_TEXT_SAID = "parts of answers that are no text are trained as the markers that stand for them"
+SILENT = "turns of which the log has no words are left out of prompts (an empty answer, say)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,28 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """A rendering through an answer: places are those of the whole text."""
+    """What follows a prompt in a rendering through its answer: places are those of this text."""
 
     text: str
     pieces: tuple[Piece, ...]
     marked: tuple[tuple[int, int], ...]
+    wrong: NotFoundInTextError | None = None
+    """Something stands there in other words, if marks change nothing else."""
+
+
+@dataclass(slots=True)
+class _Appended:
+    """A long run put together: what was said, without prompts, and where each prompt ends in the text."""
+
+    said: list[Said]
+    ends: list[int]
+    notes: list[str]
+    text: str = ""
+
+    def turns(self) -> Iterator[Said]:
+        """The answers with their prompts."""
+        for said, end in zip(self.said, self.ends, strict=True):
+            yield replace(said, prompt=self.text[:end])
 
 
 class Script:
@@ -81,24 +100,19 @@ class Script:
         except InputError as error:
             raise MisalignedError(-1, None, str(error)) from error
         key = renderer.reasoning_key(self.tools)
-        self._dicts = [_for_template(message, key) for message in self.messages]
+        self._dicts = [for_template(message, key) for message in self.messages]
         self._contexts = _contexts(self.messages, restarts(trajectory))
 
     def turns(self, notes: list[str]) -> Iterator[Said]:
         """The answers in order."""
-        answers = [i for i, message in enumerate(self.messages) if message.role == "assistant"]
-        prompts: dict[int, str] = {}
-        for n, i in enumerate(answers):
-            prompt = prompts.pop(i) if i in prompts else self._prompt(i)
-            said = self._said(i, prompt, self._with_marks(i), notes)
-            after = answers[n + 1] if n + 1 < len(answers) else None
-            if after is not None:
-                prompts[after] = self._prompt(after)
-            # a later prompt that goes on with this text is a rendering without marks that has it: nothing more to check
-            if after is None or said is None or not prompts[after].startswith(said.prompt + said.text):
-                plain = self._render(i, self._context(i, i + 1))
-                said = self._checked(i, prompt, said, plain, notes)
-            yield said
+        notes += self._remarks()
+        for run in self._runs([i for i, message in enumerate(self.messages) if message.role == "assistant"]):
+            made = self._appended(run) if len(run) > FEW else None
+            if made is None:
+                yield from self._one_by_one(run, notes)
+            else:
+                notes += made.notes
+                yield from made.turns()
 
     def rest(self) -> str | None:
         """The whole transcript as text, where something was observed after the last answer."""
@@ -107,9 +121,97 @@ class Script:
             return None
         return self._render(last, self._context(last, last + 1))
 
+    def _remarks(self) -> list[str]:
+        """What is to be said of the transcript before anything is rendered."""
+        spans = self.trajectory.spans
+        acts = {span.turn for span in spans if span.kind in ACTION_KINDS}
+        held = {part.span for message in self.messages for part in message.parts if part.field == "content"}
+        opaque = {note.span for note in self.trajectory.report if note.code == "opaque-part" and note.span is not None}
+        acting = {i for i in opaque if i < len(spans) and spans[i].kind in ACTION_KINDS}
+        said = {
+            REWRITTEN: any(
+                span.inferred and span.kind == "tool_call" and i not in held for i, span in enumerate(spans)
+            ),
+            GUESSED: bool(guessed(self.trajectory)),
+            NO_TEXT: bool(opaque - acting),
+            NO_TEXT_SAID: bool(acting),
+            SILENT: any(span.turn >= 0 and span.turn not in acts for span in spans),
+        }
+        return [sentence for sentence, holds in said.items() if holds]
+
+    # ---------------------------------------------------------------- all answers of a context
+
+    def _runs(self, answers: Sequence[int]) -> Iterator[list[int]]:
+        """The answers, parted where the context begins anew."""
+        run: list[int] = []
+        for i in answers:
+            if run and len(self._contexts[i]) - len(self._contexts[run[0]]) != i - run[0]:
+                yield run
+                run = []
+            run.append(i)
+        if run:
+            yield run
+
+    def _one_by_one(self, run: Sequence[int], notes: list[str]) -> Iterator[Said]:
+        """Every prompt rendered in whole: right for whatever a template does, and quadratic in the answers."""
+        prompts: dict[int, str] = {}
+        for n, i in enumerate(run):
+            prompt = prompts.pop(i) if i in prompts else self._prompt(i)
+            answer = self._with_marks(i, prompt, self._context(i, i))
+            said = self._said(i, prompt, answer, notes)
+            after = run[n + 1] if n + 1 < len(run) else None
+            if after is not None:
+                prompts[after] = self._prompt(after)
+            # a later prompt that goes on with this text is a rendering without marks that has it: nothing more to check
+            if after is None or said is None or not prompts[after].startswith(said.prompt + said.text):
+                plain = self._render(i, self._context(i, i + 1))
+                said = self._checked(i, prompt, said, answer, plain, notes)
+            yield said
+
+    def _appended(self, run: Sequence[int]) -> _Appended | None:
+        """The answers of a long run, each rendered with little before it; None where that cannot be relied on.
+
+        A template that only appends writes the same behind an answer whatever stood before that answer. So each prompt
+        is rendered behind the opening messages and the answer before it, and what that adds is put behind what there
+        is. It counts only if the whole prompts of answers 1, 2, 4, 8, ... and the last are what was put together.
+        """
+        try:
+            return self._put_together(run)
+        except MisalignedError:
+            return None  # the slow way says where and why, if it fails as well
+
+    def _put_together(self, run: Sequence[int]) -> _Appended | None:
+        opening = self._context(run[0], run[0])
+        first = self._prompt(run[0])
+        made = _Appended([], [], [])
+        parts, length = [first], len(first)
+        for n, i in enumerate(run):
+            before = opening + (self._dicts[run[n - 1] : i] if n else [])
+            prompt = self._render(i, before, prompt=True) if n else first
+            if n:
+                known = first + made.said[-1].text
+                if not prompt.startswith(known):
+                    return None
+                parts += [made.said[-1].text, prompt[len(known) :]]
+                length += len(parts[-1]) + len(parts[-2])
+            if n & (n + 1) == 0 or i == run[-1]:
+                text = "".join(parts)
+                if text != self._prompt(i):
+                    return None
+            said = self._said(i, prompt, self._with_marks(i, prompt, before), made.notes)
+            if said is None:
+                return None
+            made.said.append(replace(said, prompt=""))
+            made.ends.append(length)
+        made.text = text
+        plain = self._render(run[-1], self._context(run[-1], run[-1] + 1))
+        return made if plain.startswith(text + made.said[-1].text) else None
+
     # ---------------------------------------------------------------- one answer
 
-    def _checked(self, i: int, prompt: str, said: Said | None, plain: str, notes: list[str]) -> Said:
+    def _checked(
+        self, i: int, prompt: str, said: Said | None, answer: _Answer | None, plain: str, notes: list[str]
+    ) -> Said:
         """The answer as it is without marks."""
         if said is not None and plain.startswith(said.prompt + said.text):
             return said
@@ -117,38 +219,54 @@ class Script:
             at = next((at for at, (a, b) in enumerate(zip(prompt, plain, strict=False)) if a != b), len(plain))
             what = f"{prompt[at : at + 40]!r} in the prompt, {plain[at : at + 40]!r} once answered"
             raise self._failure(i, None, f"the answer as rendered does not go on with its prompt: {what}")
+        rest = plain[len(prompt) :]
+        if answer is not None and answer.wrong is not None and answer.text == rest:
+            raise self._failure(i, answer.wrong.span, str(answer.wrong)) from answer.wrong
+        wanted = [one for one in wanted_of_message(self.messages[i]) if one.text.strip()]
         try:
-            found = found_in_order(plain[len(prompt) :], wanted_of_message(self.messages[i]))
+            pieces = found_in_order(rest, wanted)
         except NotFoundInTextError as error:
-            reason = f"the chat template writes something else than the span says: {error}"
+            missing = next(one for one in wanted if one.span == error.span)
+            other = f"the chat template writes something else than the log has: {error}"
+            reason = str(_left_out(rest, missing)) if missing.arguments is None else other
             raise self._failure(i, error.span, reason) from error
-        pieces = tuple(Piece(p.span, p.start + len(prompt), p.end + len(prompt)) for p in found)
-        marked = (
-            self._unmarked(self._render(i, self._context(i, i + 1), marking=True))[1] if self.template.marks else ()
-        )
-        if self.template.marks and _MARK.search(plain):
-            raise self._failure(i, None, "the text holds characters of plane 16, by which generated text is marked")
-        notes.append("places of spans were found by their text: the chat template changes texts that bear marks")
-        made = self._said(i, prompt, _Answer(plain, pieces, marked), notes)
+        try:
+            check_words(rest, list(zip(wanted, pieces, strict=True)))
+        except NotFoundInTextError as error:
+            raise self._failure(i, error.span, str(error)) from error
+        blocks: tuple[tuple[int, int], ...] = ()
+        if self.template.marks:
+            blocks = unmarked(self._render(i, self._context(i, i + 1), marking=True)[len(prompt) :])[1]
+            if MARK.search(plain):
+                raise self._failure(i, None, "the text holds characters of plane 16, by which generated text is marked")
+        notes.append(BY_TEXT)
+        made = self._said(i, prompt, _Answer(rest, tuple(pieces), blocks), notes)
         assert made is not None
         return made
 
     def _said(self, i: int, prompt: str, answer: _Answer | None, notes: list[str]) -> Said | None:
-        """The part of the text that follows the prompt; None where the marks spoilt it."""
-        if answer is None or not answer.text.startswith(prompt):
+        """The turn; None where marks spoilt its text, or other words than the policy's stand in it."""
+        if answer is None or answer.wrong is not None:
             return None
-        n = len(prompt)
-        rest = answer.text[n:]
-        pieces = tuple(Piece(p.span, p.start - n, p.end - n) for p in answer.pieces)
-        if any(piece.start < 0 for piece in pieces):
-            return None
-        marked = tuple((max(0, a - n), b - n) for a, b in answer.marked if b > n) if self.template.marks else None
+        rest, pieces = answer.text, answer.pieces
+        self._check_order(i, pieces)
+        generated = answer.marked if self.template.marks else None
         stop, end = self._ending(rest, max((piece.end for piece in pieces), default=0), notes)
-        if marked is not None:
-            self._check_marks(i, marked, pieces, rest, end, notes)
+        if generated is not None:
+            self._check_marks(i, generated, pieces, rest, end, notes)
         message = self.messages[i]
         span = message.parts[0].span if message.parts else -1
-        return Said(self.trajectory.spans[span].turn, span, prompt, rest[:end], stop, pieces, marked)
+        return Said(self.trajectory.spans[span].turn, span, prompt, rest[:end], stop, pieces, generated)
+
+    def _check_order(self, i: int, pieces: Sequence[Piece]) -> None:
+        """What was said first must stand first: advantages and prompts would be those of another answer."""
+        inside = {part.span for part in self.messages[i].parts if part.field == "content"}
+        spans = self.trajectory.spans
+        own = [p.span for p in pieces if not (p.span in inside and spans[p.span].kind == "tool_call")]
+        for first, then in pairwise(own):
+            if then < first:
+                order = f"{spans[first].kind} before {spans[then].kind}, which the log has the other way round"
+                raise self._failure(i, first, f"the chat template writes {order}")
 
     def _ending(self, rest: str, said: int, notes: list[str]) -> tuple[int, int]:
         """Where the token that ends the turn begins and ends: the first behind what the spans say."""
@@ -203,48 +321,40 @@ class Script:
             raise self._failure(i, None, f"{nothing}{error}") from error
         return text
 
-    def _with_marks(self, i: int) -> _Answer | None:
-        """The rendering with marks; None where they did not come out as they went in."""
+    def _with_marks(self, i: int, prompt: str, context: list[dict[str, Any]]) -> _Answer | None:
+        """The answer rendered with marks; None where they did not come out as they went in."""
         message = self.messages[i]
-        bearing, spans = _marked(message, self._dicts[i])
+        bearing, spans = marked(message, self._dicts[i])
         if 2 * len(spans) > MOST_MARKS:
             raise self._failure(i, None, f"an answer of {len(spans)} parts")
         try:
-            text = self._render(i, [*self._context(i, i), bearing], marking=True)
+            text = self._render(i, [*context, bearing], marking=True)
         except MisalignedError:
             return None  # the rendering without marks says whether it is theirs
-        plain, marked, places = self._unmarked(text)
+        plain, blocks, places = unmarked(text)
+        n = len(prompt)
+        if not plain.startswith(prompt):
+            return None
+        rest = plain[n:]
+        blocks = tuple((max(0, a - n), b - n) for a, b in blocks if b > n)
         wanted = wanted_of_message(message)
         pieces: list[Piece] = []
         for number in spans:
             start, end = places.get(2 * number, []), places.get(2 * number + 1, [])
             call = wanted[number].arguments is not None
-            if len(start) != 1 or len(end) != (0 if call else 1):
+            if not start and not end and not call:  # the name of a call may stand in its id, which bears no mark
+                return _Answer(rest, (), blocks, _left_out(rest, wanted[number]))
+            if len(start) != 1 or len(end) != (0 if call else 1) or start[0] < n:
                 return None
-            pieces.append(Piece(number, start[0], start[0] if call else end[0]))
+            pieces.append(Piece(number, start[0] - n, (start if call else end)[0] - n))
         pieces.sort(key=lambda piece: piece.start)
+        found = list(settled(rest, pieces, wanted))
         try:
-            return _Answer(plain, tuple(with_arguments(plain, list(_settled(plain, pieces, wanted)))), marked)
+            whole = with_arguments(rest, found)
+            check_words(rest, [(one, piece) for (one, _), piece in zip(found, whole, strict=True)])
         except NotFoundInTextError as error:
-            raise self._failure(i, error.span, str(error)) from error
-
-    def _unmarked(self, text: str) -> tuple[str, tuple[tuple[int, int], ...], dict[int, list[int]]]:
-        """The text without marks, what stands between OPEN and CLOSE, and the places of the others."""
-        kept: list[str] = []
-        places: dict[int, list[int]] = {}
-        blocks: list[tuple[int, int]] = []
-        opened = length = at = 0
-        for match in _MARK.finditer(text):
-            kept.append(text[at : match.start()])
-            length += match.start() - at
-            at = match.end()
-            if match[0] == OPEN:
-                opened = length
-            elif match[0] == CLOSE:
-                blocks.append((opened, length))
-            else:
-                places.setdefault(ord(match[0]) - MARKS, []).append(length)
-        return "".join([*kept, text[at:]]), tuple(blocks), places
+            return _Answer(rest, (), blocks, error)
+        return _Answer(rest, tuple(whole), blocks)
 
     def _failure(self, i: int, span: int | None, reason: str) -> MisalignedError:
         at = self.messages[i].parts[0].span if self.messages[i].parts else None
@@ -252,27 +362,8 @@ class Script:
         return MisalignedError(turn, span if span is not None else at, reason)
 
 
-# ---------------------------------------------------------------- messages
-
-
-def _for_template(message: ChatMessage, reasoning_key: str) -> dict[str, Any]:
-    """The message as templates expect it: arguments as objects, reasoning under the name that this template reads."""
-    made = message.as_dict()
-    made["content"] = message.content or ""
-    if message.reasoning is not None:
-        del made["reasoning_content"]
-        made[reasoning_key] = message.reasoning
-    for call in made.get("tool_calls", ()):
-        call["function"]["arguments"] = _object(call["function"]["arguments"])
-    return made
-
-
-def _object(arguments: str) -> Any:
-    try:
-        value = _decode(arguments)
-    except (msgspec.DecodeError, RecursionError):
-        return arguments
-    return value if isinstance(value, dict) else arguments
+def _left_out(text: str, one: Wanted) -> NotFoundInTextError:
+    return NotFoundInTextError(one.span, excerpts(text, one.text.strip(), aligned=False))
 
 
 def _contexts(messages: Sequence[ChatMessage], new: frozenset[int]) -> list[list[int]]:
@@ -288,55 +379,3 @@ def _contexts(messages: Sequence[ChatMessage], new: frozenset[int]) -> list[list
         again = messages[first].role == "system"  # the new context has a system message of its own
         found.append([*range(0 if again else min(opening, first)), *range(first, i)])
     return found
-
-
-def _marked(message: ChatMessage, rendered: Mapping[str, Any]) -> tuple[dict[str, Any], list[int]]:
-    """The message with a mark on either side of every text and before every name; which of its parts bear any."""
-    fields = {"reasoning": message.reasoning or "", "content": message.content or ""}
-    made = {"reasoning": "", "content": ""}
-    at = {"reasoning": 0, "content": 0}
-    bearing: list[int] = []
-    calls = [dict(call, function=dict(call["function"])) for call in rendered.get("tool_calls", ())]
-    unmarked = iter(calls)
-    for number, part in enumerate(message.parts):
-        left, right = chr(MARKS + 2 * number), chr(MARKS + 2 * number + 1)
-        if part.field == "call":
-            function = next(unmarked)["function"]
-            function["name"] = left + function["name"]
-            bearing.append(number)
-            continue
-        text = fields[part.field]
-        said = text[part.start : part.end]
-        made[part.field] += text[at[part.field] : part.start]
-        at[part.field] = part.end
-        if core := said.strip():
-            where = said.index(core)
-            said = said[:where] + left + core + right + said[where + len(core) :]
-            bearing.append(number)
-        made[part.field] += said
-    key = next((key for key in rendered if rendered[key] == message.reasoning and key not in ("content", "role")), None)
-    result = {**rendered, "content": made["content"] + fields["content"][at["content"] :]}
-    if message.reasoning is not None and key is not None:
-        result[key] = made["reasoning"] + fields["reasoning"][at["reasoning"] :]
-    if calls:
-        result["tool_calls"] = calls
-    return result, bearing
-
-
-def _settled(text: str, pieces: Sequence[Piece], wanted: Sequence[Wanted]) -> Iterator[tuple[Wanted, Piece]]:
-    """Pieces by part, in order -> by span, with the white space that is theirs; of calls the names."""
-    for n, piece in enumerate(pieces):
-        one = wanted[piece.span]
-        before = pieces[n - 1].end if n else 0
-        after = pieces[n + 1].start if n + 1 < len(pieces) else len(text)
-        start, end = piece.start, piece.end
-        if one.arguments is not None:
-            end = start + len(one.text)
-        else:
-            lead = one.text[: len(one.text) - len(one.text.lstrip())]
-            trail = one.text[len(one.text.rstrip()) :]
-            if text[max(before, start - len(lead)) : start] == lead:
-                start -= len(lead)
-            if text[end : min(after, end + len(trail))] == trail:
-                end += len(trail)
-        yield one, Piece(one.span, start, end)

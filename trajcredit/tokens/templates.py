@@ -2,137 +2,150 @@
 
 The environment is the one of Hugging Face transformers (`utils/chat_template_utils.py`): immutable sandbox,
 `trim_blocks`, `lstrip_blocks`, loop controls, `tojson` without ASCII escapes, `raise_exception`, `strftime_now` and the
-`generation` tag. A template is somebody else's program: every loop, macro and call counts as a step, every text that it
-writes or builds counts its letters, and beyond the bounds the rendering ends with an error.
+`generation` tag; `lipsum`, which writes at random, is left out. A template is somebody else's program: see `bounds`.
 """
 
 from __future__ import annotations
 
 import json
-import re
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import wraps
+from types import BuiltinMethodType
 from typing import Any
 
-from jinja2 import TemplateError, nodes
+from jinja2 import TemplateError, nodes, pass_context
+from jinja2.compiler import CodeGenerator, Frame
 from jinja2.ext import Extension, LoopControlExtension
 from jinja2.parser import Parser
-from jinja2.runtime import Context
+from jinja2.runtime import Context, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from trajcredit.errors import InputError
+from trajcredit.tokens.bounds import (
+    Meter,
+    bounded,
+    check_binop,
+    check_method,
+    check_result,
+    check_size,
+    check_width,
+    compared,
+    written,
+)
 
-__all__ = ["CLOSE", "OPEN", "Template"]
+__all__ = ["CLOCK", "CLOSE", "OPEN", "TODAY", "Template", "clock"]
 
-MOST_STEPS = 500_000
-"""Rounds of loops and calls in one rendering."""
-MOST_LETTERS = 64_000_000
-"""That one rendering may write, and that any text in it may have."""
-MOST_WIDTH = 1_000_000
-"""A number that a filter or a method of a text takes: widths, counts."""
 LARGEST_TEMPLATE = 1_000_000
+SHORT = 4096
+"""A text of fewer letters costs nothing."""
+LONGEST_DATE = 1000
+"""Letters of the format of a date."""
 TODAY = datetime(2024, 7, 26)
-"""What strftime_now says: the same on every run."""
+"""What strftime_now says by default: the same on every run."""
+CLOCK = "strftime_now"
 OPEN, CLOSE = "\U0010fff0", "\U0010fff1"
 """Around what a template marks as generated; characters for private use, taken out again."""
 
-WIDENING = frozenset(
-    ["center", "ljust", "rjust", "zfill", "expandtabs", "indent", "wordwrap", "truncate", "batch", "slice"]
+
+COMPARING = frozenset(
+    {"==", "eq", "equalto", "!=", "ne", ">", "gt", "greaterthan", ">=", "ge", "<", "lt", "lessthan", "<=", "le", "in"}
 )
-"""Methods and filters that write as much as a number says."""
+"""Tests that compare all of what they are given."""
+BUILT_IN = (str, bytes, int, float, list, tuple, dict, set, frozenset, range)
+"""Kinds of values whose methods may build or compare much."""
 
-_WIDE = re.compile(r"\d{7,}|\*|:[^{}]*\{")
-"""In a format: a width that is a large number, or is given from outside."""
 
+class _Code(CodeGenerator):
+    """Calls what `_guard_all` put into a template without the sandbox around it."""
 
-class _Meter(threading.local):
-    """What the rendering of this thread has used."""
-
-    steps = 0
-    letters = 0
-    marking = False
-
-    def step(self) -> None:
-        self.steps += 1
-        if self.steps > MOST_STEPS:
-            raise TemplateError(f"it takes more than {MOST_STEPS} steps")
-
-    def write(self, n: int) -> None:
-        self.letters += n
-        if self.letters > MOST_LETTERS:
-            raise TemplateError(f"it writes more than {MOST_LETTERS} characters")
+    def visit_Call(self, node: nodes.Call, frame: Frame, forward_caller: bool = False) -> None:  # noqa: N802 - Jinja's
+        """As the class itself does, but for methods of the environment."""
+        if not isinstance(node.node, nodes.EnvironmentAttribute):
+            super().visit_Call(node, frame, forward_caller=forward_caller)
+            return
+        self.visit(node.node, frame)
+        self.write("(")
+        for value in node.args:
+            self.visit(value, frame)
+            self.write(", ")
+        self.write(")")
 
 
 class _Environment(ImmutableSandboxedEnvironment):
-    """Counts calls, and looks at what makes long texts or large numbers before it is made."""
+    """Looks at what makes long texts, large lists or numbers before it is made, and counts."""
 
     intercepted_binops = frozenset(["+", "*", "**", "%"])
+    code_generator_class = _Code
 
     def __init__(self) -> None:
-        super().__init__(trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, LoopControlExtension])
-        self.meter = _Meter()
+        super().__init__(
+            trim_blocks=True,
+            lstrip_blocks=True,
+            extensions=[_Generation, LoopControlExtension],
+            optimized=False,  # what is worked out while compiling would not count
+        )
+        meter = self.meter = Meter()
+        self.weighed, self.passed = meter.weighed, meter.passed
         self.finalize = self._finalize
-        self.filters = {name: _bounded(name, made) for name, made in self.filters.items()} | {"tojson": _tojson}
-        self.globals |= {"raise_exception": _raise_exception, "strftime_now": TODAY.strftime}
+        self.filters = {name: bounded(name, made, meter) for name, made in (self.filters | {"tojson": _tojson}).items()}
+        tests: dict[str, Any] = self.tests
+        self.tests = tests | {name: compared(tests[name], meter) for name in COMPARING}
+        del self.globals["lipsum"]
+        self.globals |= {"raise_exception": self._raise_exception, CLOCK: clock(TODAY)}
 
     def tick(self, letters: int) -> str:
         """One round of a loop or macro whose body has so many letters of its own; the call counts the step."""
+        self.meter.step()
         self.meter.write(letters)
         return ""
 
     def concat_(self, *values: Any) -> str:
         """What `~` does."""
-        return str(self._kept("".join(str(value) for value in values)))
+        for value in values:
+            self.meter.weighed(value)
+        return written(str(value) for value in values)
 
     def call(self, context: Context, obj: Any, *args: Any, **kwargs: Any) -> Any:
         """A call that a template makes."""
         self.meter.step()
-        text = getattr(obj, "__self__", None)
-        if isinstance(text, str):
-            _check_width(getattr(obj, "__name__", ""), text, (*args, *kwargs.values()))
-        return self._kept(super().call(context, obj, *args, **kwargs))
+        method = obj if isinstance(obj, BuiltinMethodType | Macro) else getattr(obj, "__wrapped__", obj)
+        owner = getattr(method, "__self__", None)
+        if isinstance(owner, BUILT_IN):
+            check_method(owner, getattr(method, "__name__", ""), args, kwargs, self.meter)
+        return self.meter.passed(check_result(super().call(context, obj, *args, **kwargs)))
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """An attribute; methods that format are looked at before they are called."""
         if isinstance(obj, str):
-            _check_width(attribute, obj, ())
+            check_width(attribute, obj, ())
         return super().getattr(obj, attribute)
 
     def getitem(self, obj: Any, argument: Any) -> Any:
         """An element, or an attribute by its name."""
         if isinstance(obj, str) and isinstance(argument, str):
-            _check_width(argument, obj, ())
+            check_width(argument, obj, ())
+        elif isinstance(argument, tuple):
+            self.meter.weighed(argument)
         return super().getitem(obj, argument)
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """An operator whose result can be far larger than its operands."""
-        if operator == "+" and isinstance(left, str | list | tuple) and isinstance(right, str | list | tuple):
-            _check_size(len(left) + len(right))
-        elif operator == "*":
-            for many, times in ((left, right), (right, left)):
-                if isinstance(many, str | list | tuple) and isinstance(times, int):
-                    _check_size(len(many) * max(times, 0))
-        elif operator == "**" and not (abs(left) <= MOST_WIDTH and abs(right) <= 64):
-            raise TemplateError(f"{left} ** {right} is too large")
-        elif operator == "%" and isinstance(left, str):
-            _check_width("format", left, ())
-        result = super().call_binop(context, operator, left, right)
-        if isinstance(result, int) and result.bit_length() > 4096:
-            raise TemplateError("a number has more than 4096 bits")
-        return result
+        if operator == "+" and type(left) is str is type(right) and len(left) + len(right) < SHORT:
+            return left + right
+        check_binop(operator, left, right)
+        return self.meter.passed(check_result(super().call_binop(context, operator, left, right)))
 
-    def _finalize(self, value: Any) -> Any:
-        """Everything that an expression writes passes here."""
-        if isinstance(value, str):
-            self.meter.write(len(value))
+    @pass_context
+    def _finalize(self, context: Context, value: Any) -> Any:
+        """Everything that an expression writes passes here; given the context, constants do while rendering, too."""
+        if not isinstance(value, str):
+            self.meter.weighed(value)
+            value = str(value)
+        self.meter.write(len(value))
         return value
 
-    def _kept(self, value: Any) -> Any:
-        if isinstance(value, str):
-            _check_size(len(value))
-        return value
+    def _raise_exception(self, message: Any) -> None:
+        raise TemplateError(str(self.meter.weighed(message)))
 
 
 class _Generation(Extension):
@@ -167,6 +180,7 @@ class Template:
         try:
             tree = self._environment.parse(source)
             self.marks = any(True for _ in _generation_blocks(tree))
+            self.dated = any(name.name == CLOCK and name.ctx == "load" for name in tree.find_all(nodes.Name))
             _count_steps(tree, self._environment)
             code = self._environment.compile(tree)
             self._template = self._environment.template_class.from_code(
@@ -188,8 +202,7 @@ class Template:
 
         `marking` puts OPEN and CLOSE around generated text, where the template marks it.
         """
-        meter = self._environment.meter
-        meter.steps, meter.letters, meter.marking = 0, 0, marking
+        self._environment.meter.start(marking)
         known = {**variables, "messages": messages, "tools": tools, "documents": None, "add_generation_prompt": prompt}
         try:
             pieces = []
@@ -198,44 +211,10 @@ class Template:
             text = "".join(pieces)
         except Exception as error:  # a template is foreign code and raises what it likes
             raise InputError(f"{self.file}: the chat template failed: {type(error).__name__}: {error}") from error
-        _check_length(text, self.file)
         return text
 
 
-# ---------------------------------------------------------------- bounds
-
-
-def _check_length(text: str, file: str) -> None:
-    if len(text) > MOST_LETTERS:
-        raise InputError(f"{file}: the chat template wrote more than {MOST_LETTERS} characters")
-
-
-def _check_size(n: int) -> None:
-    if n > MOST_LETTERS:
-        raise TemplateError(f"it makes something of {n} elements: at most {MOST_LETTERS}")
-
-
-def _check_width(name: str, text: Any, values: Sequence[Any]) -> None:
-    """A filter or method of this name, on this text, with these arguments."""
-    if name in ("format", "format_map") and isinstance(text, str) and _WIDE.search(text):
-        raise TemplateError("a format asks for a very wide field")
-    for value in values if name in WIDENING else ():
-        if isinstance(value, int) and abs(value) > MOST_WIDTH:
-            raise TemplateError(f"{name} by {value}: at most {MOST_WIDTH}")
-
-
-def _bounded(name: str, made: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter that takes no huge width and gives no huge text."""
-
-    @wraps(made)
-    def bounded(*args: Any, **kwargs: Any) -> Any:
-        _check_width(name, args[0], (*args[1:], *kwargs.values()))
-        result = made(*args, **kwargs)
-        if isinstance(result, str):
-            _check_size(len(result))
-        return result
-
-    return bounded
+# ---------------------------------------------------------------- what is put into a template
 
 
 def _count_steps(tree: nodes.Template, environment: _Environment) -> None:
@@ -245,24 +224,53 @@ def _count_steps(tree: nodes.Template, environment: _Environment) -> None:
         letters = sum(len(data.data) for data in repeated.find_all(nodes.TemplateData))
         tick = nodes.EnvironmentAttribute("tick")
         repeated.body.insert(0, nodes.ExprStmt(nodes.Call(tick, [nodes.Const(letters)], [], None, None)))
-    _without_concat(tree)
+    _guard_all(tree)
     tree.set_environment(environment)
     tree.set_lineno(1)
 
 
-def _without_concat(node: nodes.Node) -> None:
+def _guard_all(node: nodes.Node) -> None:
     for name, value in node.iter_fields():
         if isinstance(value, nodes.Node):
-            setattr(node, name, _as_call(value))
+            setattr(node, name, _guarded(value))
         elif isinstance(value, list):
-            setattr(node, name, [_as_call(item) if isinstance(item, nodes.Node) else item for item in value])
+            setattr(node, name, [_guarded(item) if isinstance(item, nodes.Node) else item for item in value])
 
 
-def _as_call(node: nodes.Node) -> nodes.Node:
-    _without_concat(node)
-    if not isinstance(node, nodes.Concat):
-        return node
-    return nodes.Call(nodes.EnvironmentAttribute("concat_"), node.nodes, [], None, None)
+def _guarded(node: nodes.Node) -> nodes.Node:
+    """The node, with calls where the sandbox does not look: `~`, comparisons, slices, keys, filtered loops."""
+    _guard_all(node)
+    match node:
+        case nodes.Concat():
+            return _call("concat_", node.nodes)
+        case nodes.Compare():
+            sides = [node.expr, *(operand.expr for operand in node.ops)]
+            if len(node.ops) > 1 or node.ops[0].op in ("in", "notin") or not any(map(_constant, sides)):
+                node.expr = _weighed(node.expr)
+                for operand in node.ops:
+                    operand.expr = _weighed(operand.expr)
+        case nodes.Getitem(arg=nodes.Slice()):
+            node.node = _call("passed", [node.node])
+        case nodes.Pair():
+            node.key = _weighed(node.key)
+        case nodes.For() if node.test is not None:
+            node.iter = _call("passed", [node.iter])
+    return node
+
+
+def _call(name: str, values: list[Any]) -> nodes.Call:
+    """A call of a method of the environment; not one that the template makes: it counts no step."""
+    return nodes.Call(nodes.EnvironmentAttribute(name), values, [], None, None)
+
+
+def _weighed(node: nodes.Expr) -> nodes.Expr:
+    return node if _constant(node) else _call("weighed", [node])
+
+
+def _constant(node: nodes.Expr) -> bool:
+    return isinstance(node, nodes.Const) or (
+        isinstance(node, nodes.List | nodes.Tuple) and all(isinstance(item, nodes.Const) for item in node.items)
+    )
 
 
 def _generation_blocks(tree: nodes.Template) -> Iterator[nodes.CallBlock]:
@@ -275,6 +283,17 @@ def _generation_blocks(tree: nodes.Template) -> Iterator[nodes.CallBlock]:
 # ---------------------------------------------------------------- what templates call
 
 
+def clock(now: datetime) -> Callable[[str], str]:
+    """`strftime_now` of this moment."""
+
+    def strftime_now(form: str) -> str:
+        if len(form) > LONGEST_DATE:
+            raise TemplateError(f"a date in a format of {len(form)} characters: at most {LONGEST_DATE}")
+        return now.strftime(form)
+
+    return strftime_now
+
+
 def _tojson(
     value: Any,
     ensure_ascii: bool = False,
@@ -283,8 +302,8 @@ def _tojson(
     sort_keys: bool = False,
 ) -> str:
     """JSON as it is written for models: letters as they are, nothing escaped for HTML."""
-    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
-
-
-def _raise_exception(message: Any) -> None:
-    raise TemplateError(str(message))
+    check_width("indent", "", (indent,))
+    for between in separators or ():
+        check_size(len(between) << 16)
+    encoder = json.JSONEncoder(ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+    return encoder.encode(value) if indent is None else written(encoder.iterencode(value))

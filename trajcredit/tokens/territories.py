@@ -19,8 +19,10 @@ from trajcredit.arrays import I64
 
 __all__ = ["Piece", "last_closing", "owner_of_tokens", "owners", "territories"]
 
-_CLOSING = re.compile(r"</[^<>\s]+>|\[/[^\[\]\s]+\]|<[|｜][^<>|｜]*end[^<>|｜]*[|｜]>|<[^<>|\s]+\|>")
-"""`</think>`, `[/TOOL_CALLS]`, `<|end|>`, `<tool_call|>`."""
+_CLOSING = re.compile(
+    r"</[^<>\s]+>|\[/[^\[\]\s]+\]|<[|｜](?=[^<>|｜]*[|｜]>)[^<>|｜]*?end[^<>|｜]*[|｜]>|<[^<>|\s]+\|>"
+)
+"""`</think>`, `[/TOOL_CALLS]`, `<|end|>`, `<tool_call|>`. The third one's end is looked for first: linear time."""
 
 
 @dataclass(frozen=True, slots=True)

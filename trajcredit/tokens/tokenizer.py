@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from trajcredit.arrays import I64
 from trajcredit.errors import InputError
 
 if TYPE_CHECKING:
-    from tokenizers import AddedToken, Tokenizer
+    from tokenizers import AddedToken, Encoding, Tokenizer
 
     from trajcredit.tokens.templates import Template
 
@@ -24,6 +25,7 @@ NEEDED = "reading a tokenizer needs two more packages: pip install 'trajcredit[t
 SPECIAL = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 REASONING = ("reasoning_content", "reasoning", "thinking")
 """Names under which templates read the reasoning of a message."""
+LARGEST_ID = (1 << 32) - 1
 PROBES = ("x", " x", "\nx", "1")
 WINDOW = 8
 """Ids that stand before those being decoded, so that decoders which trim the beginning of a text trim nothing."""
@@ -61,13 +63,16 @@ class Renderer:
     ) -> Renderer:
         """From a folder with `tokenizer.json`, or that file; the template from a file, or as the folder has it.
 
+        `variables` are what the template sees besides; `strftime_now` among them is the date that templates write, as
+        YYYY-MM-DD or with a time, and 2024-07-26 by default: the same on every run.
+
         The folder's template is `chat_template.jinja`, else `chat_template` of `tokenizer_config.json`. InputError
         names the file that is missing or cannot be read, or the packages to install.
         """
         try:
             from tokenizers import Tokenizer
 
-            from trajcredit.tokens.templates import Template
+            from trajcredit.tokens.templates import CLOCK, TODAY, Template
         except ImportError as error:
             raise InputError(f"{NEEDED} ({error})") from error
         given = Path(path)
@@ -79,25 +84,29 @@ class Renderer:
         except Exception as error:  # the library raises nothing narrower
             raise InputError(f"{file}: not a tokenizer that the tokenizers library reads: {error}") from error
         _settle(tokenizer)
+        _check_model(tokenizer, str(file))
         folder = file.parent
         config = _json(folder / "tokenizer_config.json")
         tokens = {name: text for name in SPECIAL if (text := _content(config.get(name))) is not None}
         pad = tokens.get("pad_token")
         added = tokenizer.get_added_tokens_decoder().values()
         anchor, notes = _anchor(tokenizer, [token for token in added if token.special])
+        templates = {name: Template(text, where) for name, (text, where) in _sources(template, folder, config).items()}
+        ends, unknown = _ends(tokenizer, tokens, folder / "generation_config.json")
+        given_date = (variables or {}).get(CLOCK)
+        if given_date is None and any(each.dated for each in templates.values()):
+            notes = (*notes, f"the chat template asks for today's date: {TODAY:%Y-%m-%d} is written where it does")
         return cls(
             file=str(file),
             tokenizer=tokenizer,
-            templates={
-                name: Template(text, where) for name, (text, where) in _sources(template, folder, config).items()
-            },
-            variables={**tokens, **(variables or {})},
-            ends=_ends(tokenizer, tokens, _json(folder / "generation_config.json")),
+            templates=templates,
+            variables={**tokens, **(variables or {}), **({} if given_date is None else {CLOCK: _clock(given_date)})},
+            ends=ends,
             special=frozenset(token.content for token in added if token.special),
             pad_id=None if pad is None else tokenizer.token_to_id(pad),
             anchor=anchor,
             stop=stop,
-            notes=notes,
+            notes=(*notes, *unknown),
         )
 
     # ---------------------------------------------------------------- messages -> text
@@ -146,7 +155,10 @@ class Renderer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids, special tokens included."""
-        return self.tokenizer.decode(list(ids), skip_special_tokens=False)
+        try:
+            return self.tokenizer.decode(list(ids), skip_special_tokens=False)
+        except Exception as error:  # the library raises nothing narrower
+            raise InputError(f"{self.file}: it cannot decode {len(ids)} ids: {error}") from error
 
     def spelled(self, ids: Sequence[int]) -> tuple[str, I64]:
         """The text of ids, and i64[n] the character at which each begins; of a letter in several ids, where it stands.
@@ -177,10 +189,10 @@ class Renderer:
         if not text:
             return [], None
         if begins or self.anchor is None:
-            encoding = self.tokenizer.encode(text, add_special_tokens=False)
+            encoding = _encoded(self.tokenizer, self.file, text)
             return encoding.ids, encoding
         before, before_id = self.anchor
-        encoding = self.tokenizer.encode(before + text, add_special_tokens=False)
+        encoding = _encoded(self.tokenizer, self.file, before + text)
         if encoding.ids[0] != before_id or encoding.offsets[0] != (0, len(before)):
             raise InputError(f"{self.file}: {before!r} before {text[:20]!r} is no token of its own")
         return encoding.ids[1:], encoding
@@ -197,6 +209,30 @@ def _settle(tokenizer: Tokenizer) -> None:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     tokenizer.post_processor = None
+
+
+def _encoded(tokenizer: Tokenizer, file: str, text: str) -> Encoding:
+    """The encoding of a text without special tokens added; InputError where the model has no token for a part of it."""
+    try:
+        return tokenizer.encode(text, add_special_tokens=False)
+    except Exception as error:  # the library raises nothing narrower
+        start = text[:40] + ("..." if len(text) > 40 else "")
+        raise InputError(f"{file}: model: it cannot encode {start!r}: {error}") from error
+
+
+def _check_model(tokenizer: Tokenizer, file: str) -> None:
+    """InputError where texts that any tokenizer should take break this one."""
+    for probe in PROBES:
+        _encoded(tokenizer, file, probe)
+
+
+def _clock(given: Any) -> Callable[[str], str]:
+    from trajcredit.tokens.templates import CLOCK, clock
+
+    try:
+        return clock(datetime.fromisoformat(given))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"template variable {CLOCK}={given!r}: expected a date as YYYY-MM-DD") from error
 
 
 def _json(file: Path) -> dict[str, Any]:
@@ -239,13 +275,17 @@ def _sources(template: str | Path | None, folder: Path, config: Mapping[str, Any
             raise InputError(f"{where}: chat_template is {type(other).__name__}: expected text, or names and templates")
 
 
-def _ends(tokenizer: Tokenizer, tokens: Mapping[str, str], generation: Mapping[str, Any]) -> tuple[str, ...]:
-    """The tokens that end a turn: `eos_token_id` of generation_config.json, and `eos_token`."""
-    given = generation.get("eos_token_id")
-    ids = given if isinstance(given, list) else [given]
-    found = [tokenizer.id_to_token(i) for i in ids if isinstance(i, int) and not isinstance(i, bool) and i >= 0]
+def _ends(tokenizer: Tokenizer, tokens: Mapping[str, str], file: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tokens that end a turn: `eos_token_id` of generation_config.json, and `eos_token`; and what to note."""
+    given = _json(file).get("eos_token_id")
+    ids = given if isinstance(given, list) else [] if given is None else [given]
+    odd = next((i for i in ids if not isinstance(i, int) or isinstance(i, bool) or not 0 <= i <= LARGEST_ID), None)
+    if odd is not None:
+        raise InputError(f"{file}: eos_token_id holds {odd!r}: expected token ids, 0 to {LARGEST_ID}")
+    found = [tokenizer.id_to_token(i) for i in ids]
+    note = "eos_token_id of generation_config.json holds ids that the tokenizer does not have: left out"
     eos = tokens.get("eos_token")
-    return tuple(dict.fromkeys(text for text in (*found, eos) if text))
+    return tuple(dict.fromkeys(text for text in (*found, eos) if text)), (note,) if None in found else ()
 
 
 def _anchor(tokenizer: Tokenizer, special: Iterable[AddedToken]) -> tuple[tuple[str, int] | None, tuple[str, ...]]:

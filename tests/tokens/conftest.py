@@ -1,0 +1,21 @@
+"""What tests of rows from text share: a tokenizer with the chat template of the test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tokens.tokenizers import CHATML, byte_level
+from trajcredit.tokens import Renderer
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Any:
+    """template -> renderer."""
+
+    def loaded(template: str = CHATML, **more: Any) -> Renderer:
+        return Renderer.load(byte_level(tmp_path / "tokenizer", template), **more)
+
+    return loaded
