@@ -191,10 +191,13 @@ def _all_alike(before: dict[str, dict[str, F64]], after: dict[str, dict[str, F64
 
 
 def _plain(runs: Runs, shift: Callable[[str], float]) -> Runs:
-    """The same runs with their outcomes alone, each moved by what its group says."""
+    """The same runs with their outcomes alone, each moved by what its group says.
+
+    Outcomes are rounded first: a difference too small to survive the sum would be lost in one and not in the other.
+    """
     return [
         msgspec.structs.replace(
-            one, rewards=[Reward(r.value + shift(one.group or "")) for r in one.rewards if r.span is None]
+            one, rewards=[Reward(round(r.value, 6) + shift(one.group or "")) for r in one.rewards if r.span is None]
         )
         for one in runs
     ]

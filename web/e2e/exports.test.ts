@@ -168,7 +168,7 @@ test("no run, no tokenizer, no tokens, a wrong parameter, an unknown trajectory:
   await page.getByText(`${rows.length} rows`).waitFor();
   expect(await page.getByRole("button", { name: /^Download/ }).isEnabled()).toBe(true);
   await page.goto(`${server.url}/p/default/exports?run=dag&to=verl&p.max_tokens=1`);
-  await page.locator(".trouble", { hasText: "parameter max_tokens=1: expected 2 or more" }).waitFor();
+  await page.locator(".trouble", { hasText: "parameter max_tokens=1: expected a whole number of 2 or more" }).waitFor();
   await page.goto(`${server.url}/p/default/exports?run=oracle`);
   await page.locator(".trouble", { hasText: "oracle" }).waitFor();
   await page.goto(`${server.url}/p/default/exports?run=dag&to=nobody`);
