@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.tokens.tokenizers import byte_level
 from trajcredit.errors import InputError
 from trajcredit.model import Span, SpanTokens, Trajectory, TurnTokens
-from trajcredit.tokens import Aligned, align
+from trajcredit.tokens import Aligned, Renderer, align
 
 NAN = float("nan")
 
@@ -269,3 +270,44 @@ def test_of_rows_that_are_alike_the_latest_goes_on():
     turns = [TurnTokens(0, [1], [5]), TurnTokens(1, [1], [5]), TurnTokens(2, [1, 5, 7], [8])]
     found = aligned([said(0), said(1), said(2)], turns, [1.0, 2.0, 3.0])
     assert columns(found) == [([1], [5], [1], [1.0]), ([1], [5, 7, 8], [1, 0, 1], [2.0, 0.0, 3.0])]
+
+
+def test_a_mask_beside_the_ids_of_a_turn_counts():
+    turn = [TurnTokens(0, [1], [5, 6, 7])]
+    masked = Span("assistant", 0, text="said", tokens=SpanTokens(mask=[1, 0, 1]))
+    assert columns(aligned([told(-1), masked], turn, [NAN, 2.0])) == [([1], [5, 6, 7], [1, 0, 1], [2.0, 0.0, 2.0])]
+    short = Span("assistant", 0, text="said", tokens=SpanTokens(mask=[1, 0]))
+    assert why(aligned([told(-1), short], turn, [NAN, 2.0])) == (
+        0, 1, "3 ids were sampled, and the mask has 2 entries: expected as many"
+    )  # fmt: skip
+    two = [told(-1), masked, Span("assistant", 0, text="more")]
+    assert "which of the turn's tokens it leaves out is unknown" in why(aligned(two, turn, [NAN, 2.0, 2.0]))[2]
+    none = Span("assistant", 0, text="said", tokens=SpanTokens(mask=[0, 0, 0]))
+    assert aligned([told(-1), none], turn, [NAN, 2.0]).rows == ()
+
+
+def test_log_probs_of_spans_stand_in_for_those_of_the_turn():
+    turn = [TurnTokens(0, [1], [5, 6])]
+    one = Span("assistant", 0, text="said", tokens=SpanTokens(logprobs=[-0.5, -1.0]))
+    [row] = aligned([told(-1), one], turn, [NAN, 2.0]).rows
+    assert row.logprobs is not None
+    assert row.logprobs.tolist() == [-0.5, -1.0]
+    less = Span("assistant", 0, text="said", tokens=SpanTokens(logprobs=[-0.5]))
+    [row] = aligned([told(-1), less], turn, [NAN, 2.0]).rows
+    assert row.logprobs is None
+
+
+def test_ids_of_another_turn_are_seen_by_what_they_spell(tmp_path):
+    renderer = Renderer.load(byte_level(tmp_path / "bytes"))
+    spans = [told(-1), Span("assistant", 0, text="I pay 100."), told(0), Span("assistant", 1, text="Thanks, bye.")]
+    first, second = (renderer.ids(spans[i].text) for i in (1, 3))
+    prompt, between = renderer.ids("told"), renderer.ids("told")
+
+    def found(a: list[int], b: list[int]) -> Aligned:
+        turns = [TurnTokens(0, prompt, a), TurnTokens(1, [*prompt, *a, *between], b)]
+        return aligned(spans, turns, [NAN, 1.0, NAN, 2.0], renderer=renderer)
+
+    assert len(found(first, second).rows) == 1
+    assert why(found(second, first)) == (
+        0, 1, "the ids of this turn spell 'Thanks, bye.', and the log has 'I pay 100.'"
+    )  # fmt: skip

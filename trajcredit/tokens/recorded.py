@@ -19,6 +19,9 @@ from trajcredit.tokens.tokenizer import Renderer
 
 __all__ = ["Cutter", "NoPromptError", "has_ids", "recorded"]
 
+SHOWN = 40
+"""Characters of an excerpt in a message."""
+
 UNCUT = "the spans of a turn have one advantage: its tokens stand under the first of them, which changes no number"
 
 
@@ -188,7 +191,12 @@ class Cutter:
         version = logged.policy_version if logged.policy_version is not None else self.trajectory.policy_version
         owned = self._by_ids(sampled, which)
         if owned is None:
+            self._check_unmasked(which)
             owned = self._by_text(logged.turn, sampled, which)
+        elif len(which) == 1 and self.renderer is not None:
+            self._check_spelled(sampled, which[0], self.renderer)
+        if logprobs is None:
+            logprobs = self._of_spans(len(sampled), which)
         return Acted(logged.turn, sampled, owned, logprobs, version)
 
     def _by_ids(self, sampled: list[int], which: Sequence[int]) -> list[Piece] | None:
@@ -197,7 +205,10 @@ class Cutter:
         known = [spans[i].tokens for i in which]
         ids = [tokens.ids if tokens is not None else None for tokens in known]
         if len(which) == 1 and ids[0] in (None, sampled):
-            mask = known[0].mask if known[0] is not None and ids[0] is not None else None
+            mask = known[0].mask if known[0] is not None else None
+            if mask is not None and len(mask) != len(sampled):
+                what = f"{len(sampled)} ids were sampled, and the mask has {len(mask)} entries: expected as many"
+                raise MisalignedError(spans[which[0]].turn, which[0], what)
             return _masked([Piece(which[0], 0, len(sampled))], mask)
         if any(each is None for each in ids) or [i for each in ids if each for i in each] != sampled:
             return None
@@ -211,6 +222,37 @@ class Cutter:
             mask += tokens.mask if tokens.mask is not None else [1] * len(tokens.ids)
             at += len(tokens.ids)
         return _masked(owned, mask)
+
+    def _of_spans(self, n: int, which: Sequence[int]) -> list[float] | None:
+        """The log-probs of a turn that its spans hold; None where they are not one for each of its n ids."""
+        known = [tokens.logprobs for i in which if (tokens := self.trajectory.spans[i].tokens) is not None]
+        whole = [number for numbers in known if numbers is not None for number in numbers]
+        return whole if len(known) == len(which) and None not in known and len(whole) == n else None
+
+    def _check_unmasked(self, which: Sequence[int]) -> None:
+        """A mask without ids says nothing where the spans of a turn are told apart by their text."""
+        for i in which:
+            tokens = self.trajectory.spans[i].tokens
+            if tokens is not None and tokens.mask is not None:
+                what = (
+                    "a mask is logged for this span and no ids are: which of the turn's tokens it leaves out is unknown"
+                )
+                raise MisalignedError(self.trajectory.spans[i].turn, i, what)
+
+    def _check_spelled(self, sampled: list[int], i: int, renderer: Renderer) -> None:
+        """The ids of a turn of one span read as what the span says, as far as the tokenizer can write that at all."""
+        span = self.trajectory.spans[i]
+        said = (span.name or "") if span.kind == "tool_call" else span.text.strip()
+        if not said:
+            return
+        try:
+            text = renderer.spelled(sampled)[0]
+            able = said in renderer.decode(renderer.ids(said))
+        except InputError as error:
+            raise MisalignedError(span.turn, i, str(error)) from error
+        if said not in text and able:
+            what = f"the ids of this turn spell {text[:SHOWN]!r}, and the log has {said[:SHOWN]!r}"
+            raise MisalignedError(span.turn, i, what)
 
     def _by_text(self, turn: int, sampled: list[int], which: Sequence[int]) -> list[Piece]:
         if self.renderer is None:
