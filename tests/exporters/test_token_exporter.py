@@ -228,6 +228,9 @@ def test_what_branches_of_a_trace_share_is_trained_once() -> None:
     assert done.counted.trained == 7
     assert done.counted.notes == {"tokens that an earlier branch of the trace trains are context here": 1}
     ROWS.clear()
+    exported(run("t", [22, 23]), run("t:branch-1", [22, 24], Note("branched", "shares")), rollout("z", 0.5))
+    assert [row.response_mask.tolist() for row in ROWS] == [[1, 1, 0, 1, 1], [0, 0, 0, 1, 1], [1, 1]], "sampled apart"
+    ROWS.clear()
     done = exported(run("t", [22]), run("t:branch-1", [22], Note("branched", "shares")), rollout("z", 0.5))
     assert [row.trajectory_id for row in ROWS] == ["t", "z"]
     assert done.counted is not None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.formats.logs import calls, codes, kinds, pairs, read_lines, read_one, refusals, texts
-from trajcredit.model import Reward, SpanTokens, SpawnedBy, Trajectory, TurnTokens
+from trajcredit.model import Note, Reward, SpanTokens, SpawnedBy, Trajectory, TurnTokens
 
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"n": 1}'}}
 
@@ -176,11 +176,30 @@ def test_traces_that_break_the_form_are_named() -> None:
     assert "run-error" in codes(found[3])  # type: ignore[arg-type]
 
 
-def test_tokens_that_do_not_fit_are_left_out() -> None:
-    got = read_one(
-        trace(node("user", "go", None), node("assistant", "x", 0, token_ids=[1], mask=[True], logprobs=[-1.0, -2.0]))
-    )
-    assert (got.turns, codes(got)) == ([], ["lost-tokens"])
+@pytest.mark.parametrize(
+    ("tokens", "why"),
+    [
+        pytest.param(
+            {"token_ids": [1], "mask": [True], "logprobs": [-1.0, -2.0]},
+            "nodes[1]: 2 log-probs are logged, and 1 ids were sampled: left out",
+            id="log-probs",
+        ),
+        pytest.param(
+            {"token_ids": [1, 2], "mask": [True]},
+            "nodes[1]: the mask has 1 entries, and there are 2 token ids: left out",
+            id="mask",
+        ),
+    ],
+)
+def test_tokens_that_do_not_fit_are_left_out(tokens: dict[str, Any], why: str) -> None:
+    got = read_one(trace(node("user", "go", None), node("assistant", "x", 0, **tokens)))
+    assert (got.turns, got.report) == ([], [Note("lost-tokens", why, span=1)])
+
+
+def test_a_message_that_nobody_sampled_and_whose_tokens_do_not_fit_has_both_notes() -> None:
+    bad = node("assistant", "like this", 0, sampled=False, token_ids=[1, 2], mask=[False])
+    got = read_one(trace(node("user", "go", None), bad, node("assistant", "x", 1)))
+    assert sorted(codes(got)) == ["lost-tokens", "not-sampled"]
 
 
 def test_branches_that_would_fill_the_memory_are_refused() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from tests.tokens.tokenizers import byte_level
 from trajcredit.errors import InputError
-from trajcredit.model import Span, SpanTokens, Trajectory, TurnTokens
+from trajcredit.model import Note, Span, SpanTokens, Trajectory, TurnTokens
 from trajcredit.tokens import Aligned, Renderer, align
 
 NAN = float("nan")
@@ -283,7 +284,21 @@ def test_a_mask_beside_the_ids_of_a_turn_counts():
     two = [told(-1), masked, Span("assistant", 0, text="more")]
     assert "which of the turn's tokens it leaves out is unknown" in why(aligned(two, turn, [NAN, 2.0, 2.0]))[2]
     none = Span("assistant", 0, text="said", tokens=SpanTokens(mask=[0, 0, 0]))
-    assert aligned([told(-1), none], turn, [NAN, 2.0]).rows == ()
+    assert why(aligned([told(-1), none], turn, [NAN, 2.0]))[:2] == (0, 1)
+    assert "mask is 0 throughout" in why(aligned([told(-1), none], turn, [NAN, 2.0]))[2]
+    odd = Span("assistant", 0, text="said", tokens=SpanTokens(mask=[1, 2, 1]))
+    assert "other than 0 and 1" in why(aligned([told(-1), odd], turn, [NAN, 2.0]))[2]
+    seen = Span("user", -1, text="told", tokens=SpanTokens(mask=[1]))
+    assert "the policy did not sample it" in why(aligned([seen, said(0)], turn, [NAN, 2.0]))[2]
+
+
+def test_a_turn_that_is_masked_is_context_of_the_next():
+    masked = Span("assistant", 0, text="said", tokens=SpanTokens([5, 6], mask=[0, 0]))
+    turns = [TurnTokens(0, [1], [5, 6]), TurnTokens(1, [1, 5, 6, 7], [8])]
+    assert columns(aligned([masked, said(1)], turns, [1.0, 2.0])) == [([1, 5, 6, 7], [8], [1], [2.0])]
+    apart = aligned([masked, said(1)], [turns[0], TurnTokens(1, [2], [8])], [1.0, 2.0])
+    assert columns(apart) == [([2], [8], [1], [2.0])]
+    assert apart.notes == ("a row whose sampled tokens are all masked was left out",)
 
 
 def test_log_probs_of_spans_stand_in_for_those_of_the_turn():
@@ -293,8 +308,26 @@ def test_log_probs_of_spans_stand_in_for_those_of_the_turn():
     assert row.logprobs is not None
     assert row.logprobs.tolist() == [-0.5, -1.0]
     less = Span("assistant", 0, text="said", tokens=SpanTokens(logprobs=[-0.5]))
-    [row] = aligned([told(-1), less], turn, [NAN, 2.0]).rows
-    assert row.logprobs is None
+    found = aligned([told(-1), less], turn, [NAN, 2.0])
+    assert found.rows[0].logprobs is None
+    assert found.notes == ("log-probs of a span that are not one for each id sampled in its turn: left out",)
+
+
+@pytest.mark.parametrize("number", [-1e39, 1e39, -np.inf])
+def test_a_log_prob_that_float32_cannot_hold_is_a_failure_and_no_warning(number, recwarn):
+    found = aligned([said(0)], [TurnTokens(0, [1], [5], [number])], [1.0])
+    assert why(found)[2] == "row 0 of t: logprobs hold a number that float32 cannot"
+    assert not recwarn.list
+
+
+def test_a_turn_whose_ids_its_reader_left_out_says_why():
+    left = Note("lost-tokens", "nodes[5]: 2 log-probs are logged, and 1 ids were sampled: left out", span=1)
+    run = Trajectory(id="t", spans=[said(0), said(1)], turns=[TurnTokens(0, [1], [5])], report=[left])
+    turn, span, reason = why(align(run, np.array([1.0, 1.0]), "g"))
+    assert (turn, span) == (1, 1)
+    assert reason.endswith("nodes[5]: 2 log-probs are logged, and 1 ids were sampled: left out")
+    other = msgspec.structs.replace(run, report=[msgspec.structs.replace(left, span=0)])
+    assert "none of what was sampled here" in why(align(other, np.array([1.0, 1.0]), "g"))[2]
 
 
 def test_ids_of_another_turn_are_seen_by_what_they_spell(tmp_path):
@@ -311,3 +344,19 @@ def test_ids_of_another_turn_are_seen_by_what_they_spell(tmp_path):
     assert why(found(second, first)) == (
         0, 1, "the ids of this turn spell 'Thanks, bye.', and the log has 'I pay 100.'"
     )  # fmt: skip
+
+
+def test_ids_that_are_logged_span_by_span_are_held_to_what_they_spell(tmp_path):
+    renderer = Renderer.load(byte_level(tmp_path / "bytes"))
+    ask, hm, yes, no = (renderer.ids(text) for text in ("told", "hm", "Yes.", "No."))
+
+    def found(said: list[int], turns: list[TurnTokens]) -> Aligned:
+        spans = [told(-1, ask), Span("reasoning", 0, text="hm", tokens=SpanTokens(hm))]
+        spans.append(Span("assistant", 0, text="Yes.", tokens=SpanTokens(said)))
+        return aligned(spans, turns, [NAN, 1.0, 2.0], renderer=renderer)
+
+    for turns in ([], [TurnTokens(0, ask, [*hm, *yes])]):
+        [row] = found(yes, turns).rows
+        assert [(own.span, own.end - own.start) for own in row.spans] == [(1, len(hm)), (2, len(yes))]
+    for turns in ([], [TurnTokens(0, ask, [*hm, *no])]):
+        assert why(found(no, turns)) == (0, 2, "the ids of this turn spell 'hmNo.', and the log has 'Yes.'")

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from trajcredit.model import Trajectory
-from trajcredit.tokens import Aligned, TokenRow
+from trajcredit.tokens import Aligned, TokenRow, checked
 
 __all__ = ["CONTEXT", "Branches"]
 
@@ -35,30 +35,31 @@ class Branches:
         self._seen += aligned.rows
         if all(row is before for row, before in zip(rows, aligned.rows, strict=True)):
             return aligned
-        kept = tuple(row for row in rows if row.trained)
+        kept = tuple(checked(row) for row in rows if row.trained)
         return replace(aligned, rows=kept, notes=(*aligned.notes, CONTEXT))
 
 
 def _without(row: TokenRow, earlier: TokenRow) -> TokenRow:
-    """The row, not training what `earlier` trains at the same place of the same beginning."""
+    """The row, not training the spans that `earlier` trains whole at the same place of the same beginning.
+
+    Whole spans only: answers sampled apart may begin alike, and each trains all of its own.
+    """
     ours, theirs = row.token_ids, earlier.token_ids
     n = min(len(ours), len(theirs))
     differ = np.flatnonzero(ours[:n] != theirs[:n])
     shared = int(differ[0]) if len(differ) else n
-    theirs_trained = np.zeros(shared, dtype=bool)
-    first = len(earlier.prompt_ids)
-    if shared > first:
-        theirs_trained[first:] = earlier.response_mask[: shared - first] == 1
-    mask = row.response_mask.copy()
-    begins = len(row.prompt_ids)
-    mask[: max(0, shared - begins)][theirs_trained[begins:]] = 0
-    if np.array_equal(mask, row.response_mask):
+    first, begins = len(earlier.prompt_ids), len(row.prompt_ids)
+    known = {(first + own.start, first + own.end) for own in earlier.spans if first + own.end <= shared}
+    kept = tuple(own for own in row.spans if (begins + own.start, begins + own.end) not in known)
+    if len(kept) == len(row.spans):
         return row
-    trained = mask == 1
+    trained = np.zeros(len(row.response_ids), dtype=bool)
+    for own in kept:
+        trained[own.start : own.end] = True
     return replace(
         row,
-        response_mask=mask,
+        response_mask=trained.astype(np.uint8),
         advantages=np.where(trained, row.advantages, 0.0),
         logprobs=None if row.logprobs is None else np.where(trained, row.logprobs, 0.0),
-        spans=tuple(own for own in row.spans if trained[own.start : own.end].all()),
+        spans=kept,
     )

@@ -236,30 +236,34 @@ def _entries(trace: Trace, path: list[int]) -> tuple[list[Entry], list[Note]]:
             entry.usage = usage_of(call.usage)
             if call.time is not None:
                 entry.started_at, entry.ended_at = time_of(call.time.start), time_of(call.time.end)
-        if not _add_tokens(entry, node, before):
-            lost.append(Note("lost-tokens", f"nodes[{place}]: ids, mask and log-probs do not fit: left out"))
+        if (why := _add_tokens(entry, node, before)) is not None:
+            told = ("lost-tokens", f"nodes[{place}]: {why}: left out")
+            if entry.note is None:
+                entry.note = told
+            else:  # an entry has room for one note
+                lost.append(Note(*told))
         before = None if before is None or node.token_ids is None else before + node.token_ids
         entries.append(entry)
     return entries, lost
 
 
-def _add_tokens(entry: Entry, node: Node, before: list[int] | None) -> bool:
-    """The sampled tokens of an answer, all tokens of an observation; false where they do not fit."""
+def _add_tokens(entry: Entry, node: Node, before: list[int] | None) -> str | None:
+    """The sampled tokens of an answer, all tokens of an observation; else why they do not fit."""
     ids, mask = node.token_ids, node.mask
     if not ids:
-        return True
+        return None
     if mask is not None and len(mask) != len(ids):
-        return False
+        return f"the mask has {len(mask)} entries, and there are {len(ids)} token ids"
     if not entry.acts:
         if len(entry.parts) == 1:
             entry.parts[0].tokens = SpanTokens(ids, None, [0] * len(ids))
-        return True
+        return None
     sampled = [token for token, own in zip(ids, mask, strict=True) if own] if mask is not None else ids
     if node.logprobs is not None and len(node.logprobs) != len(sampled):
-        return False
+        return f"{len(node.logprobs)} log-probs are logged, and {len(sampled)} ids were sampled"
     start = next((i for i, own in enumerate(mask or ()) if own), 0)
     entry.tokens = TurnTokens(0, None if before is None else before + ids[:start], sampled, node.logprobs)
-    return True
+    return None
 
 
 def _rewards(trace: Trace) -> list[Reward]:

@@ -141,7 +141,9 @@ def checked(row: TokenRow) -> TokenRow:
         column = columns[name]
         if column is None:
             continue
-        if not np.isfinite(column.astype(np.float32)).all():
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused here
+            narrow = column.astype(np.float32)
+        if not np.isfinite(narrow).all():
             raise InputError(f"{where}: {name} hold a number that float32 cannot")
         if column[~trained].any():
             raise InputError(f"{where}: {name} are not 0 where the mask is 0")

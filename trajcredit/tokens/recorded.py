@@ -23,6 +23,7 @@ SHOWN = 40
 """Characters of an excerpt in a message."""
 
 UNCUT = "the spans of a turn have one advantage: its tokens stand under the first of them, which changes no number"
+UNFIT = "log-probs of a span that are not one for each id sampled in its turn: left out"
 
 
 class NoPromptError(MisalignedError):
@@ -107,10 +108,12 @@ class _Walk:
         """A turn whose ids are logged span by span."""
         spans = self.trajectory.spans
         first = True
+        sampled: list[int] = []
         for i in which:
             tokens = spans[i].tokens
             if tokens is None or tokens.ids is None:
-                raise MisalignedError(turn, i, "the log has ids of other turns, and none of what was sampled here")
+                raise MisalignedError(turn, i, self._why_none(turn))
+            sampled += tokens.ids
             self._begin(turn, logged.prompt_ids if logged is not None and first else None, i)
             first = False
             self.seen = i + 1
@@ -120,6 +123,15 @@ class _Walk:
                 raise NoPromptError(turn, i, "the log has no ids of what this turn answers")
             version = self.trajectory.policy_version if logged is None else logged.policy_version
             self.current.act(Acted(turn, tokens.ids, owned, tokens.logprobs, version))
+        self.cutter.check_spelled(sampled, which)
+
+    def _why_none(self, turn: int) -> str:
+        """Why a turn has no ids: what its reader says that it left out, if it does."""
+        spans = self.trajectory.spans
+        for note in self.trajectory.report:
+            if note.code == "lost-tokens" and note.span is not None and spans[note.span].turn == turn:
+                return f"the ids of this turn do not fit the rest of what is logged: {note.message}"
+        return "the log has ids of other turns, and none of what was sampled here"
 
     def _begin(self, turn: int, prompt: list[int] | None, first: int) -> None:
         """Whatever precedes the answer that begins at this span."""
@@ -193,8 +205,8 @@ class Cutter:
         if owned is None:
             self._check_unmasked(which)
             owned = self._by_text(logged.turn, sampled, which)
-        elif len(which) == 1 and self.renderer is not None:
-            self._check_spelled(sampled, which[0], self.renderer)
+        else:
+            self.check_spelled(sampled, which)
         if logprobs is None:
             logprobs = self._of_spans(len(sampled), which)
         return Acted(logged.turn, sampled, owned, logprobs, version)
@@ -224,35 +236,45 @@ class Cutter:
         return _masked(owned, mask)
 
     def _of_spans(self, n: int, which: Sequence[int]) -> list[float] | None:
-        """The log-probs of a turn that its spans hold; None where they are not one for each of its n ids."""
+        """The log-probs of a turn that its spans hold; None, and a note, where they are not one for each id."""
         known = [tokens.logprobs for i in which if (tokens := self.trajectory.spans[i].tokens) is not None]
         whole = [number for numbers in known if numbers is not None for number in numbers]
-        return whole if len(known) == len(which) and None not in known and len(whole) == n else None
+        if len(known) == len(which) and None not in known and len(whole) == n:
+            return whole
+        if whole:
+            self.notes.append(UNFIT)
+        return None
 
     def _check_unmasked(self, which: Sequence[int]) -> None:
-        """A mask without ids says nothing where the spans of a turn are told apart by their text."""
+        """A mask without ids that cut the turn says nothing where the spans of a turn are told apart by their text."""
         for i in which:
             tokens = self.trajectory.spans[i].tokens
             if tokens is not None and tokens.mask is not None:
-                what = (
-                    "a mask is logged for this span and no ids are: which of the turn's tokens it leaves out is unknown"
-                )
+                ids = "no ids are" if tokens.ids is None else "its ids are not those of the turn"
+                what = f"a mask is logged for this span and {ids}: which of the turn's tokens it leaves out is unknown"
                 raise MisalignedError(self.trajectory.spans[i].turn, i, what)
 
-    def _check_spelled(self, sampled: list[int], i: int, renderer: Renderer) -> None:
-        """The ids of a turn of one span read as what the span says, as far as the tokenizer can write that at all."""
-        span = self.trajectory.spans[i]
-        said = (span.name or "") if span.kind == "tool_call" else span.text.strip()
-        if not said:
+    def check_spelled(self, sampled: list[int], which: Sequence[int]) -> None:
+        """The ids of a turn read as what its spans say, as far as the tokenizer can write that at all.
+
+        Of a call its name is looked for. Nothing is checked without a tokenizer.
+        """
+        if self.renderer is None:
             return
-        try:
-            text = renderer.spelled(sampled)[0]
-            able = said in renderer.decode(renderer.ids(said))
-        except InputError as error:
-            raise MisalignedError(span.turn, i, str(error)) from error
-        if said not in text and able:
-            what = f"the ids of this turn spell {text[:SHOWN]!r}, and the log has {said[:SHOWN]!r}"
-            raise MisalignedError(span.turn, i, what)
+        text: str | None = None
+        for i in which:
+            span = self.trajectory.spans[i]
+            said = (span.name or "") if span.kind == "tool_call" else span.text.strip()
+            if not said:
+                continue
+            try:
+                text = self.renderer.spelled(sampled)[0] if text is None else text
+                able = said in text or said in self.renderer.decode(self.renderer.ids(said))
+            except InputError as error:
+                raise MisalignedError(span.turn, i, str(error)) from error
+            if said not in text and able:
+                what = f"the ids of this turn spell {text[:SHOWN]!r}, and the log has {said[:SHOWN]!r}"
+                raise MisalignedError(span.turn, i, what)
 
     def _by_text(self, turn: int, sampled: list[int], which: Sequence[int]) -> list[Piece]:
         if self.renderer is None:
@@ -300,15 +322,14 @@ def _check_masks(trajectory: Trajectory) -> None:
     """Ids, mask and log-probs of a span run in parallel, and a mask leaves something to train."""
     action: int | None = None
     trained = False
+    sampled = {turn.turn for turn in trajectory.turns if turn.sampled_ids}
     for i, span in enumerate(trajectory.spans):
-        tokens = span.tokens
-        if tokens is None or tokens.ids is None:
-            continue
-        _check_lengths(span.turn, i, tokens)
+        tokens = span.tokens or SpanTokens()
+        _check_columns(span.turn, i, tokens)
         acts = span.kind in ACTION_KINDS
         if not acts and tokens.mask is not None and any(tokens.mask):
             raise MisalignedError(span.turn, i, f"the mask of a {span.kind} has ones: the policy did not sample it")
-        if acts and tokens.ids:
+        if acts and (tokens.ids or (tokens.ids is None and span.turn in sampled)):
             action = i if action is None else action
             trained = trained or tokens.mask is None or any(tokens.mask)
     if action is not None and not trained:
@@ -316,10 +337,11 @@ def _check_masks(trajectory: Trajectory) -> None:
         raise MisalignedError(trajectory.spans[action].turn, action, what)
 
 
-def _check_lengths(turn: int, span: int, tokens: SpanTokens) -> None:
-    n = len(tokens.ids or ())
+def _check_columns(turn: int, span: int, tokens: SpanTokens) -> None:
+    """Lengths where the span has ids of its own, and 0 or 1 in any mask."""
     for name, column in (("mask", tokens.mask), ("log-probs", tokens.logprobs)):
-        if column is not None and len(column) != n:
-            raise MisalignedError(turn, span, f"{n} token ids and {len(column)} entries of {name}: expected as many")
+        if tokens.ids is not None and column is not None and len(column) != len(tokens.ids):
+            what = f"{len(tokens.ids)} token ids and {len(column)} entries of {name}: expected as many"
+            raise MisalignedError(turn, span, what)
     if tokens.mask is not None and any(entry not in (0, 1) for entry in tokens.mask):
         raise MisalignedError(turn, span, "the mask holds something other than 0 and 1")

@@ -16,6 +16,9 @@ from trajcredit.tokens.territories import Piece
 
 __all__ = ["Acted", "OpenRow", "Wish", "finished"]
 
+STRAY = "a prompt that extends no row and leads to no answer was left out"
+MASKED = "a row whose sampled tokens are all masked was left out"
+
 
 @dataclass(frozen=True, slots=True)
 class Acted:
@@ -44,6 +47,8 @@ class OpenRow:
     """Turn and piece; places in `ids`."""
     logprobs: dict[int, float] = field(default_factory=dict)
     versions: list[str] = field(default_factory=list)
+    masked: bool = False
+    """A turn in it sampled tokens, and trains none of them."""
 
     def observe(self, ids: Iterable[int], text: str = "") -> None:
         """Add tokens that the policy did not sample."""
@@ -56,6 +61,7 @@ class OpenRow:
         self.ids += acted.ids
         self.text += text
         if not acted.owned:
+            self.masked = self.masked or bool(acted.ids)
             return
         if self.prompt is None:
             self.prompt = start + acted.owned[0].start
@@ -86,7 +92,7 @@ def finished(
     cut = [_cut(row, wish.max_tokens) for row in opened if row.prompt is not None]
     for row in opened:
         if row.prompt is None:
-            notes.append("a prompt that extends no row and leads to no answer was left out")
+            notes.append(MASKED if row.masked else STRAY)
             continue
         made = _row(trajectory, row, len(rows), advantages, wish, source, notes)
         if made is None:
