@@ -165,7 +165,7 @@ def _batch(rows: Rows) -> Batch:
     return replace(batch, n_tokens=np.array([length for *_, length in rows]))
 
 
-def _differ(attributor: Attributor, batch: Batch, wanted: list[float]) -> None:
+def _gives(attributor: Attributor, batch: Batch, wanted: list[float]) -> None:
     np.testing.assert_allclose(attributor(batch).advantage, wanted, rtol=1e-9, atol=1e-9, err_msg=str(attributor))
 
 
@@ -187,13 +187,13 @@ def test_every_flavour_says_what_the_slow_formula_says(rows: Rows, raw: bool) ->
                 args = (row.ddof, row.eps, baseline, spread, row.of == "credits", lone)
                 credit, advantage = naive.grpo(scores, groups, *args)
                 np.testing.assert_allclose(made(batch).credit, credit, rtol=1e-9, atol=1e-12, err_msg=str(made))
-                _differ(made, batch, advantage)
-    _differ(Rloo(singleton=singleton), batch, naive.rloo(scores, groups, raw))
-    _differ(Opo(singleton), batch, naive.opo(scores, groups, [n for *_, n in rows], raw))
-    _differ(Maxrl(singleton=singleton), batch, naive.maxrl(scores, groups, 1e-6, raw))
-    _differ(Maxrl("prime", singleton), batch, naive.maxrl(scores, groups, 0.0, False))
-    _differ(Gpg(singleton), batch, naive.gpg(scores, groups, raw))
-    _differ(Passk(), batch, naive.passk(scores, groups, 1e-6))
+                _gives(made, batch, advantage)
+    _gives(Rloo(singleton=singleton), batch, naive.rloo(scores, groups, raw))
+    _gives(Opo(singleton), batch, naive.opo(scores, groups, [n for *_, n in rows], raw))
+    _gives(Maxrl(singleton=singleton), batch, naive.maxrl(scores, groups, 1e-6, raw))
+    _gives(Maxrl("prime", singleton), batch, naive.maxrl(scores, groups, 0.0, False))
+    _gives(Gpg(singleton), batch, naive.gpg(scores, groups, raw))
+    _gives(Passk(), batch, naive.passk(scores, groups, 1e-6))
 
 
 FAIR: list[Attributor] = [
@@ -226,9 +226,9 @@ def test_order_constants_and_the_size_of_rewards_change_nothing(rows: Rows, rand
     moved = _batch([(r + shift, g, n) for r, g, n in rows])
     for attributor in (*FAIR, Maxrl(), Gpg()):
         plain = attributor(batch).advantage
-        _differ(attributor, shuffled, plain[order].tolist())
+        _gives(attributor, shuffled, plain[order].tolist())
         if attributor in FAIR:
-            _differ(attributor, moved, plain.tolist())
+            _gives(attributor, moved, plain.tolist())
     doubled = _batch([(2 * r, g, n) for r, g, n in rows])
     for attributor in SCALE_FREE:
-        _differ(attributor, doubled, attributor(batch).advantage.tolist())
+        _gives(attributor, doubled, attributor(batch).advantage.tolist())
