@@ -1,10 +1,9 @@
-import { useEffect } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import { go, useRoute } from "./location";
 import { useNotice } from "./notice";
 import { Away } from "./parts/away";
 import { TopBar } from "./parts/topbar";
 import { listPath, type Route } from "./pure/url";
-import { ExportsView } from "./views/exports";
 import { TrajectoryList } from "./views/list";
 import { Missing } from "./views/missing";
 import { TrajectoryView } from "./views/trajectory";
@@ -12,9 +11,24 @@ import { UploadView } from "./views/upload";
 
 const DEFAULT = "default";
 
+/** What is fetched when it is first looked at: the first load has the list and the trajectory. */
+const ExportsView = lazy(() => import("./views/exports").then((module) => ({ default: module.ExportsView })));
+const GroupsView = lazy(() => import("./views/groups").then((module) => ({ default: module.GroupsView })));
+const GroupView = lazy(() => import("./views/group").then((module) => ({ default: module.GroupView })));
+const DashboardView = lazy(() => import("./views/dashboard").then((module) => ({ default: module.DashboardView })));
+const LabelsView = lazy(() => import("./views/labels").then((module) => ({ default: module.LabelsView })));
+const RunsView = lazy(() => import("./views/runs").then((module) => ({ default: module.RunsView })));
+const RunView = lazy(() => import("./views/run").then((module) => ({ default: module.RunView })));
+
 const TITLES: Partial<Record<Route["view"], string>> = {
   upload: "Upload · trajcredit",
   exports: "Export preview · trajcredit",
+  groups: "Groups · trajcredit",
+  group: "Group · trajcredit",
+  dashboard: "Dashboard · trajcredit",
+  labels: "Labels · trajcredit",
+  runs: "Runs · trajcredit",
+  run: "Run · trajcredit",
 };
 
 export function App() {
@@ -29,7 +43,9 @@ export function App() {
     <>
       <TopBar route={route} project={project} />
       <Away />
-      <View route={route} />
+      <Suspense fallback={<p className="loading">Loading…</p>}>
+        <View route={route} />
+      </Suspense>
       <output className="notice">{said}</output>
     </>
   );
@@ -39,6 +55,12 @@ function View({ route }: { route: Route }) {
   if (route.view === "list") return <TrajectoryList key={route.project} project={route.project} />;
   if (route.view === "upload") return <UploadView key={route.project} project={route.project} />;
   if (route.view === "exports") return <ExportsView key={route.project} project={route.project} />;
+  if (route.view === "groups") return <GroupsView key={route.project} project={route.project} />;
+  if (route.view === "group") return <GroupView key={route.group} project={route.project} group={route.group} />;
+  if (route.view === "dashboard") return <DashboardView key={route.project} project={route.project} />;
+  if (route.view === "labels") return <LabelsView key={route.project} project={route.project} />;
+  if (route.view === "runs") return <RunsView key={route.project} project={route.project} />;
+  if (route.view === "run") return <RunView key={route.run} project={route.project} id={route.run} />;
   if (route.view === "trajectory") {
     return <TrajectoryView key={route.trajectory} project={route.project} id={route.trajectory} />;
   }

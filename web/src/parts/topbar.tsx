@@ -1,7 +1,28 @@
 import { setTheme, THEMES, useTheme } from "../preferences";
-import { exportsPath, listPath, type Route, uploadPath } from "../pure/url";
+import {
+  dashboardPath,
+  exportsPath,
+  groupsPath,
+  labelsPath,
+  listPath,
+  type Route,
+  runsPath,
+  uploadPath,
+} from "../pure/url";
 import { inline } from "../pure/visible";
 import { Go } from "./go";
+
+type Screen = [label: string, path: (project: string) => string, views: Route["view"][]];
+
+const SCREENS: Screen[] = [
+  ["Trajectories", listPath, ["list"]],
+  ["Groups", groupsPath, ["groups", "group"]],
+  ["Dashboard", dashboardPath, ["dashboard"]],
+  ["Labels", labelsPath, ["labels"]],
+  ["Runs", runsPath, ["runs", "run"]],
+  ["Exports", exportsPath, ["exports"]],
+  ["Upload", uploadPath, ["upload"]],
+];
 
 /** Where one is, where one can go, and the colours. */
 export function TopBar({ route, project }: { route: Route; project: string }) {
@@ -14,15 +35,11 @@ export function TopBar({ route, project }: { route: Route; project: string }) {
       </Go>
       <span className="muted">/ {inline(project)}</span>
       <nav aria-label="Screens">
-        <Go to={listPath(project)} aria-current={route.view === "list" ? "page" : undefined}>
-          Trajectories
-        </Go>
-        <Go to={exportsPath(project)} aria-current={route.view === "exports" ? "page" : undefined}>
-          Exports
-        </Go>
-        <Go to={uploadPath(project)} aria-current={route.view === "upload" ? "page" : undefined}>
-          Upload
-        </Go>
+        {SCREENS.map(([label, to, views]) => (
+          <Go key={label} to={to(project)} aria-current={views.includes(route.view) ? "page" : undefined}>
+            {label}
+          </Go>
+        ))}
       </nav>
       <button type="button" className="quiet end" onClick={() => setTheme(next)}>
         colours: {theme}

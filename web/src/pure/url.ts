@@ -8,19 +8,40 @@ export type Route =
   | { view: "trajectory"; project: string; trajectory: string }
   | { view: "upload"; project: string }
   | { view: "exports"; project: string }
+  | { view: "groups"; project: string }
+  | { view: "group"; project: string; group: string }
+  | { view: "dashboard"; project: string }
+  | { view: "labels"; project: string }
+  | { view: "runs"; project: string }
+  | { view: "run"; project: string; run: string }
   | { view: "nowhere" };
+
+/** Screens that are all of a project, by what the path calls them. */
+const WHOLE = {
+  trajectories: "list",
+  upload: "upload",
+  exports: "exports",
+  groups: "groups",
+  dash: "dashboard",
+  labels: "labels",
+  runs: "runs",
+} as const;
 
 export function route(pathname: string): Route {
   const parts = decoded(pathname);
   if (parts === null) return { view: "nowhere" };
   if (parts.length === 0) return { view: "start" };
-  const [p, project, screen, trajectory, more] = parts;
-  if (p !== "p" || project === undefined || more !== undefined) return { view: "nowhere" };
-  if (screen === "trajectories" && trajectory === undefined) return { view: "list", project };
-  if (screen === "upload" && trajectory === undefined) return { view: "upload", project };
-  if (screen === "exports" && trajectory === undefined) return { view: "exports", project };
-  if (screen === "t" && trajectory !== undefined) return { view: "trajectory", project, trajectory };
+  const [p, project, screen, of, more] = parts;
+  if (p !== "p" || project === undefined || screen === undefined || more !== undefined) return { view: "nowhere" };
+  if (of === undefined) return isWhole(screen) ? { view: WHOLE[screen], project } : { view: "nowhere" };
+  if (screen === "t") return { view: "trajectory", project, trajectory: of };
+  if (screen === "g") return { view: "group", project, group: of };
+  if (screen === "runs") return { view: "run", project, run: of };
   return { view: "nowhere" };
+}
+
+function isWhole(screen: string): screen is keyof typeof WHOLE {
+  return Object.hasOwn(WHOLE, screen);
 }
 
 function decoded(pathname: string): string[] | null {
@@ -34,11 +55,18 @@ function decoded(pathname: string): string[] | null {
   }
 }
 
-export const listPath = (project: string) => `/p/${encodeURIComponent(project)}/trajectories`;
-export const uploadPath = (project: string) => `/p/${encodeURIComponent(project)}/upload`;
-export const exportsPath = (project: string) => `/p/${encodeURIComponent(project)}/exports`;
-export const trajectoryPath = (project: string, trajectory: string) =>
-  `/p/${encodeURIComponent(project)}/t/${encodeURIComponent(trajectory)}`;
+const path = (project: string, ...parts: string[]) => `/p/${[project, ...parts].map(encodeURIComponent).join("/")}`;
+
+export const listPath = (project: string) => path(project, "trajectories");
+export const uploadPath = (project: string) => path(project, "upload");
+export const exportsPath = (project: string) => path(project, "exports");
+export const groupsPath = (project: string) => path(project, "groups");
+export const dashboardPath = (project: string) => path(project, "dash");
+export const labelsPath = (project: string) => path(project, "labels");
+export const runsPath = (project: string) => path(project, "runs");
+export const trajectoryPath = (project: string, trajectory: string) => path(project, "t", trajectory);
+export const groupPath = (project: string, group: string) => path(project, "g", group);
+export const runPath = (project: string, run: string) => path(project, "runs", run);
 
 export const FOLDS = ["think", "result"] as const;
 export type Fold = (typeof FOLDS)[number];

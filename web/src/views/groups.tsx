@@ -1,0 +1,4 @@
+/** Groups of a project. */
+export function GroupsView({ project }: { project: string }) {
+  return <main className="screen">{project}</main>;
+}

@@ -1,0 +1,4 @@
+/** One run. */
+export function RunView({ id }: { project: string; id: string }) {
+  return <main className="screen">{id}</main>;
+}

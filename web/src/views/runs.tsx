@@ -1,0 +1,4 @@
+/** Runs of a project. */
+export function RunsView({ project }: { project: string }) {
+  return <main className="screen">{project}</main>;
+}
