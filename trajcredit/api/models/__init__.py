@@ -10,6 +10,17 @@ from trajcredit.api.models.common import EdgeKind, Kind, Law, NoteOut, Out, Prob
 from trajcredit.api.models.credits import CreditColumns, PathStep, SpanCredit, SpanCredits, TermOut, Why
 from trajcredit.api.models.edges import EdgeColumns, EdgeEvidence, EdgeEvidenceList, EdgeMatch
 from trajcredit.api.models.exports import AlignmentFailureOut, PreviewOut, RowPreviewOut, TotalsOut
+from trajcredit.api.models.labels import (
+    GradeFigure,
+    GradesOut,
+    KappaOut,
+    LabelOut,
+    LabelPage,
+    LabelProblem,
+    LabelResult,
+    LabelTurn,
+    RunGrade,
+)
 from trajcredit.api.models.plugins import (
     AttributorInfo,
     ExporterInfo,
@@ -42,11 +53,19 @@ __all__ = [
     "EdgeMatch",
     "ExporterInfo",
     "FormatInfo",
+    "GradeFigure",
+    "GradesOut",
     "Health",
     "IngestItem",
     "IngestProblem",
     "IngestResult",
+    "KappaOut",
     "Kind",
+    "LabelOut",
+    "LabelPage",
+    "LabelProblem",
+    "LabelResult",
+    "LabelTurn",
     "Law",
     "NoteOut",
     "Out",
@@ -58,6 +77,7 @@ __all__ = [
     "RewardProblem",
     "RewardResult",
     "RowPreviewOut",
+    "RunGrade",
     "RunOut",
     "RunPage",
     "RunRequest",
