@@ -45,26 +45,25 @@ def shares(store: Store) -> tuple[set[str], set[str]]:
 
 @pytest.fixture
 def many(store: Store) -> Store:
-    """A hundred failed rollouts."""
-    put(store, *(run("ucrcra", 0.0, name=f"t{n}") for n in range(100)))
+    """Sixty failed rollouts."""
+    put(store, *(run("ucrcra", 0.0, name=f"t{n}") for n in range(60)))
     return store
 
 
 def plain(store: Store, count: int) -> list[str]:
     """Some that are in neither share."""
     random, shared = shares(store)
-    return [name for n in range(100) if (name := f"t{n}") not in random | shared][:count]
+    return [name for n in range(60) if (name := f"t{n}") not in random | shared][:count]
 
 
 def test_a_tenth_is_random_the_same_for_everybody_and_in_no_other_queue(many: Store) -> None:
     random, shared = shares(many)
-    assert 3 <= len(random) <= 20
-    assert 3 <= len(shared) <= 20
+    assert 2 <= len(random) <= 12
+    assert 2 <= len(shared) <= 12
     assert set(names(many, "random")) == random
     assert names(many, "random") == names(many, "random", "bob")
     for queue in ("disagree", "high"):
-        assert set(names(many, queue)).isdisjoint(random)
-        assert len(names(many, queue)) == 100 - len(random)
+        assert set(names(many, queue)) == {f"t{n}" for n in range(60)} - random
 
 
 def test_where_runs_blame_different_spans_comes_first(many: Store) -> None:

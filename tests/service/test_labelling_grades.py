@@ -67,7 +67,7 @@ def test_wilson_solves_the_equation_it_comes_from() -> None:
     ],
 )
 def test_kappa_by_hand(pairs: list[str], value: float | None) -> None:
-    found = cohen([(a, b) for a, b in pairs])
+    found = cohen([(pair[0], pair[1]) for pair in pairs])
     assert found == (None if value is None else pytest.approx(value))
 
 

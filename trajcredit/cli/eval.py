@@ -68,7 +68,10 @@ def command(
         grade_stored(asked.settings.project, labels, part or "all", db, draws, seed, as_json)
         return
     if not asked.paths or labels is None:
-        raise InputError("expected PATH... and --labels FILE; or --stored, for the runs and labels of a database")
+        missing = "option '--labels'" if asked.paths else "argument 'PATH...'"
+        raise InputError(
+            f"Missing {missing}: expected PATH... and --labels FILE; or --stored, for what a database holds"
+        )
     _refuse("reads logs; --stored reads a database", "part", "db")
     from trajcredit.service import grading, plugins
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
-from sqlalchemy import Connection
 
 from trajcredit.arrays import F64
 from trajcredit.batching import Batch, assemble
@@ -15,10 +14,10 @@ from trajcredit.errors import InputError
 from trajcredit.service.grading import DRAWS
 from trajcredit.service.grading_hits import Hits, hits
 from trajcredit.service.grading_labels import Labels, SpanLabel
-from trajcredit.service.grading_places import Case, Placed, laid
+from trajcredit.service.grading_places import Case, laid
 from trajcredit.service.labelling_agreement import Kappa, kappa
-from trajcredit.store import Store, batches, documents, ids, labels, run_inputs, run_numbers, runs
-from trajcredit.store.ids import EXTERNAL
+from trajcredit.store import Store, graded, ids, labels, run_inputs, run_numbers
+from trajcredit.store.labels import Label
 from trajcredit.store.run_inputs import Numbers
 from trajcredit.store.runs import Run
 
@@ -28,7 +27,6 @@ Part: TypeAlias = Literal["all", "blind", "random"]
 """Labels that count: all; those given before any credit was seen; those from the random queue."""
 PARTS: tuple[Part, ...] = get_args(Part)
 MOST_RUNS = 100
-PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,28 +83,30 @@ def grades(
     """
     with store.read() as conn:
         only = None if trajectory is None else ids.find(conn, project, trajectory)
-        known = _of_part(given or _stored(conn, project, trajectory), part)
-        spans = [one for one in known.spans if only is None or one.trajectory_id == only.external_id]
-        known = replace(known, spans=tuple(spans))
-        batch, ours = _batch(conn, project, known)
-        found = laid(known, batch) if spans else Placed((), (), {}, (), ())
-        finished = _finished(conn, project, every=trajectory is not None)
+        stored = labels.each(conn, project) if only is None else labels.of_trajectory(conn, project, only.id)
+        known = _of_part(given or _as_labels(stored), part)
+        spans = tuple(one for one in known.spans if only is None or one.trajectory_id == only.external_id)
+        names = list(dict.fromkeys(one.trajectory_id for one in spans))
+        loaded, graphs = graded.named(conn, project, names, any(one.span_index is None for one in spans))
+        finished = graded.finished(conn, project, every=only is not None, most=MOST_RUNS)
         numbers = run_numbers.numbers(conn, project, [run.id for run in finished])
-        said = {run.id: run_inputs.credits_among(conn, run, list(ours.values())) for run in finished}
+        said = {run.id: run_inputs.credits_among(conn, run, loaded.ids) for run in finished}
+    batch = assemble(loaded.heads, loaded.columns, loaded.rewards, graphs=graphs)
+    ours = dict(zip(batch.trajectory_ids, loaded.ids, strict=True))
+    found = laid(replace(known, spans=spans), batch)
     told = {run.id: _ranked(batch, ours, said[run.id]) for run in finished if trajectory is None or said[run.id]}
-    graded = _graded([case for case in found.cases if case.culprits], ours, said, told, draws, seed)
+    hit = _hits([case for case in found.cases if case.culprits], ours, said, told, draws, seed)
     return Grades(
         labelled=len({one.trajectory_id for one in spans}),
         labels=len(spans),
         blind=sum(one.blind is True for one in spans),
-        runs=tuple(_of_run(run, numbers[run.id], graded[run.id]) for run in finished if run.id in graded),
+        runs=tuple(_of_run(run, numbers[run.id], hit[run.id]) for run in finished if run.id in hit),
         kappa=kappa((_place(one), one.labeller or "", one.verdict or "") for one in spans),
         remarks=(*found.remarks, *found.unmatched),
     )
 
 
-def _stored(conn: Connection, project: str, trajectory: str | None) -> Labels:
-    some = labels.each(conn, project) if trajectory is None else labels.of_trajectory(conn, project, trajectory)
+def _as_labels(some: Iterable[Label]) -> Labels:
     spans = [
         SpanLabel(
             trajectory_id=one.external_id,
@@ -136,31 +136,6 @@ def _counts(one: SpanLabel, part: Part) -> bool:
     return part == "all" or (one.blind is True if part == "blind" else one.queue == "random")
 
 
-def _batch(conn: Connection, project: str, known: Labels) -> tuple[Batch, dict[str, str]]:
-    """The labelled trajectories that are stored, and our id of each by the log's own."""
-    names = list(dict.fromkeys(one.trajectory_id for one in known.spans))
-    stored = ids.known(conn, project, [EXTERNAL + name for name in names])
-    ours = {one.external_id: one.id for one in stored.values()}
-    loaded = batches.load(conn, project, list(ours.values()))
-    by_message = any(one.span_index is None for one in known.spans)
-    graphs = documents.graphs(conn, project, list(ours.values())) if by_message else None
-    return assemble(loaded.heads, loaded.columns, loaded.rewards, graphs=graphs), ours
-
-
-def _finished(conn: Connection, project: str, every: bool) -> list[Run]:
-    """Finished runs, newest first; unless every one is wanted, of one label the newest."""
-    found: dict[str, Run] = {}
-    cursor: str | None = None
-    while True:
-        page = runs.page(conn, project, cursor, PAGE)
-        for run in page.runs:
-            if run.state == "done" and len(found) < MOST_RUNS:
-                found.setdefault(run.id if every else run.asked.label, run)
-        cursor = page.next
-        if cursor is None or len(found) == MOST_RUNS:
-            return list(found.values())
-
-
 def _ranked(batch: Batch, ours: Mapping[str, str], said: Mapping[str, Numbers]) -> F64:
     """Advantages f64[N] of a run, NaN where it scored nothing."""
     out = np.full(batch.n_spans, np.nan)
@@ -171,7 +146,7 @@ def _ranked(batch: Batch, ours: Mapping[str, str], said: Mapping[str, Numbers]) 
     return out
 
 
-def _graded(
+def _hits(
     cases: Sequence[Case],
     ours: Mapping[str, str],
     said: Mapping[str, Mapping[str, Numbers]],

@@ -101,6 +101,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Labels
+         * @description The labels that count: all of one trajectory, or a page of the project.
+         */
+        get: operations["list_labels"];
+        put?: never;
+        /**
+         * Give Labels
+         * @description Append labels, one JSON object a line: the rows of `GET /labels/export`; only trajectory_id, span_index (or
+         *     message_index with tool_call_id), verdict and labeller are needed. A verdict of null withdraws.
+         */
+        post: operations["give_labels"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/labels/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Labels
+         * @description Every label that counts as a `trajcredit.label/1` row, which `trajcredit eval --labels` and POST /labels take.
+         */
+        get: operations["export_labels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/labels/grades": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Grade Runs
+         * @description Finished runs graded on the labels; of one trajectory every run that scored it.
+         */
+        get: operations["grade_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/labels/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Next To Label
+         * @description The next trajectory that this person has not labelled.
+         */
+        get: operations["next_to_label"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/rewards": {
         parameters: {
             query?: never;
@@ -640,6 +725,35 @@ export interface components {
             summary: string;
         };
         /**
+         * GradeFigure
+         * @description A mean with its 95 % interval; null where there is nothing to take it over.
+         */
+        GradeFigure: {
+            /** High */
+            high: number | null;
+            /** Low */
+            low: number | null;
+            /** Value */
+            value: number | null;
+        };
+        /**
+         * GradesOut
+         * @description Finished runs, newest first, of one label the newest, graded on labels.
+         */
+        GradesOut: {
+            /** Blind */
+            blind: number;
+            kappa: components["schemas"]["KappaOut"] | null;
+            /** Labelled */
+            labelled: number;
+            /** Labels */
+            labels: number;
+            /** Remarks */
+            remarks: string[];
+            /** Runs */
+            runs: components["schemas"]["RunGrade"][];
+        };
+        /**
          * Health
          * @description The server is up.
          */
@@ -732,6 +846,132 @@ export interface components {
             rejected: number;
             /** Replaced */
             replaced: number;
+        };
+        /**
+         * KappaOut
+         * @description Cohen's kappa of the two people who labelled most spans in common.
+         */
+        KappaOut: {
+            /** Labellers */
+            labellers: string[];
+            /** N */
+            n: number;
+            /** Value */
+            value: number | null;
+        };
+        /**
+         * LabelOut
+         * @description One person's word on one span; of several of that person the newest.
+         */
+        LabelOut: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Blind */
+            blind: boolean;
+            /** External Id */
+            external_id: string;
+            /** Labeller */
+            labeller: string;
+            /** Note */
+            note: string | null;
+            /** Queue */
+            queue: ("disagree" | "high" | "random") | null;
+            /** Seconds */
+            seconds: number | null;
+            /** Span */
+            span: number;
+            /** Trajectory */
+            trajectory: string;
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "culprit" | "contributed" | "innocent" | "unsure";
+        };
+        /**
+         * LabelPage
+         * @description Labels that count: of one trajectory by span, of a project those that came last first.
+         */
+        LabelPage: {
+            /** Items */
+            items: components["schemas"]["LabelOut"][];
+            /** Next */
+            next?: string | null;
+        };
+        /**
+         * LabelProblem
+         * @description No label was taken, and why; the first row with a reason is the problem.
+         */
+        LabelProblem: {
+            /** Byte */
+            byte?: number | null;
+            /** Detail */
+            detail: string;
+            /** Field */
+            field?: string | null;
+            /** File */
+            file?: string | null;
+            /** Given */
+            given: number;
+            /** Instance */
+            instance?: string | null;
+            /** Items */
+            items: components["schemas"]["IngestItem"][];
+            /** Line */
+            line?: number | null;
+            /** Rejected */
+            rejected: number;
+            /** Status */
+            status: number;
+            /** Title */
+            title: string;
+            /**
+             * Type
+             * @default about:blank
+             */
+            type: string;
+        };
+        /**
+         * LabelResult
+         * @description Labels that were taken, and those that were not.
+         */
+        LabelResult: {
+            /** Given */
+            given: number;
+            /** Items */
+            items: components["schemas"]["IngestItem"][];
+            /** Rejected */
+            rejected: number;
+        };
+        /**
+         * LabelTurn
+         * @description What a person labels next.
+         */
+        LabelTurn: {
+            /** Done */
+            done: number;
+            /** Left */
+            left: number;
+            /** Left Other */
+            left_other: number;
+            /** Left Random */
+            left_random: number;
+            /**
+             * Queue
+             * @enum {string}
+             */
+            queue: "disagree" | "high" | "random";
+            /** Runs */
+            runs: number;
+            /** Score */
+            score: number | null;
+            /** Trajectory */
+            trajectory: string | null;
+            /** Why */
+            why: string;
         };
         /**
          * NoteOut
@@ -930,6 +1170,23 @@ export interface components {
             trajectory: string;
             /** Uid */
             uid: string;
+        };
+        /**
+         * RunGrade
+         * @description How well one finished run blames the labelled culprits.
+         */
+        RunGrade: {
+            /** Graded */
+            graded: number;
+            hit_at_1: components["schemas"]["GradeFigure"];
+            hit_at_3: components["schemas"]["GradeFigure"];
+            /** Label */
+            label: string;
+            mrr: components["schemas"]["GradeFigure"];
+            /** Number */
+            number: number;
+            /** Run */
+            run: string;
         };
         /**
          * RunOut
@@ -1294,6 +1551,8 @@ export interface components {
             n_actions: number;
             /** N Errors */
             n_errors: number;
+            /** N Labels */
+            n_labels: number;
             /** N Notes */
             n_notes: number;
             /** N Spans */
@@ -1485,6 +1744,194 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Suggestions"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_labels: {
+        parameters: {
+            query?: {
+                /** @description Ours, or `ext:` and the log's own */
+                trajectory?: string | null;
+                cursor?: string | null;
+                limit?: number;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelPage"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    give_labels: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {"trajectory_id": "ext:t-1", "span_index": 3, "verdict": "culprit", "labeller": "ann", "blind": true, "seconds": 41, "queue": "disagree", "note": "wrong airport"} */
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description What became of each row */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelResult"];
+                };
+            };
+            /** @description Every row was rejected */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["LabelProblem"] | components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_labels: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Rows, as an attachment */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    grade_runs: {
+        parameters: {
+            query?: {
+                /** @description The labels that count */
+                part?: "all" | "blind" | "random";
+                /** @description Ours, or `ext:` and the log's own */
+                trajectory?: string | null;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GradesOut"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    next_to_label: {
+        parameters: {
+            query: {
+                labeller: string;
+                queue?: "disagree" | "high" | "random";
+                outcome?: "fail" | "pass" | "any";
+                /** @description One that is passed over */
+                after?: string | null;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelTurn"];
                 };
             };
             /** @description What is wrong, where, and what to do */
@@ -1867,6 +2314,8 @@ export interface operations {
                 model?: string | null;
                 step_min?: number | null;
                 step_max?: number | null;
+                /** @description Whether somebody labelled a span of it */
+                labelled?: boolean | null;
                 /** @description Part of the id */
                 text?: string | null;
                 sort?: "created" | "-created" | "outcome" | "-outcome" | "spans" | "-spans";
@@ -1903,6 +2352,7 @@ export interface operations {
                      *           "model": "gpt-4o",
                      *           "n_actions": 6,
                      *           "n_errors": 1,
+                     *           "n_labels": 2,
                      *           "n_notes": 0,
                      *           "n_spans": 14,
                      *           "n_tokens": 2134,

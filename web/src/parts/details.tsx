@@ -8,6 +8,7 @@ import { inline } from "../pure/visible";
 import { spokenKind } from "../pure/words";
 import { useSpanCredits, useWhy } from "../queries";
 import { Edges } from "./edges";
+import { LabelSection } from "./label-section";
 import { Notes } from "./notes";
 import { SpanLink } from "./span-link";
 import { Trouble } from "./trouble";
@@ -29,7 +30,7 @@ interface Props {
 
 /** Why one span has its number: the arithmetic, the path, the edges with their evidence, other runs' numbers. */
 export function Details(props: Props) {
-  const { trajectory, span, credits, onSelect } = props;
+  const { project, trajectory, span, credits, onSelect } = props;
   const notes = trajectory.report.filter((note) => note.span === span);
   const shared = { trajectory, pointed: props.pointed, onPoint: props.onPoint, onSelect };
   return (
@@ -46,6 +47,7 @@ export function Details(props: Props) {
       <Edges title="Fed by" listed={props.listing.fedBy} end="parent" {...shared} />
       <Edges title="Feeds" listed={props.listing.feeds} end="child" {...shared} />
       {at(trajectory.is_action, span) && <OtherRuns {...props} shown={credits?.run ?? null} />}
+      {at(trajectory.is_action, span) && <LabelSection key={span} {...{ project, span }} trajectory={trajectory.id} />}
       {notes.length > 0 && (
         <section>
           <h3>Notes</h3>

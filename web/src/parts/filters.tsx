@@ -53,6 +53,14 @@ export function Filters({ project, filters, onChange }: Props) {
         />{" "}
         has a failed call
       </label>
+      <label>
+        labels{" "}
+        <select value={filters.labelled ?? ""} onChange={(event) => set("labelled", event.target.value)}>
+          <option value="">any</option>
+          <option value="false">unlabelled</option>
+          <option value="true">labelled</option>
+        </select>
+      </label>
       <details
         className="more"
         open={["dataset", "task", "policy_version", "model", "step_min", "step_max"].some((n) => n in filters)}

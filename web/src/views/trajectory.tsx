@@ -112,7 +112,9 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
         {view.vs !== null && (
           <Headline {...{ runs, name: view.vs, credits: vs.data, error: vs.error }} onScore={() => setOpen("vs")} />
         )}
-        {by.data && vs.data && <AgreementLine by={by.data} vs={vs.data} show={view.show} runs={runs} />}
+        {by.data && vs.data && (
+          <AgreementLine {...{ project, runs }} trajectory={trajectory.id} by={by.data} vs={vs.data} show={view.show} />
+        )}
       </div>
       <div className="split">
         <Transcript
