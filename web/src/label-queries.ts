@@ -50,11 +50,10 @@ export interface LabelRow {
   queue: Queue | null;
 }
 
-/** Sends labels; whatever rests on them is asked for again. */
+/** Sends labels; whatever rests on them is asked for again, and they themselves are there when this ends. */
 export async function giveLabels(project: string, rows: LabelRow[]): Promise<void> {
   await api.label(project, rows.map((row) => JSON.stringify(row)).join("\n"));
-  await Promise.all([
-    queryClient.invalidateQueries({ queryKey: ["labels", project] }),
-    queryClient.invalidateQueries({ queryKey: ["list"], refetchType: "none" }),
-  ]);
+  void queryClient.invalidateQueries({ queryKey: ["list"], refetchType: "none" });
+  for (const what of ["turn", "grades"]) void queryClient.invalidateQueries({ queryKey: ["labels", project, what] });
+  await queryClient.invalidateQueries({ queryKey: ["labels", project, "of"] });
 }

@@ -59,9 +59,15 @@ export function LabelBar({ view, change, labeller, turn }: Props) {
               ))}
             </select>
           </label>
-          <label title="the credit stays hidden until the labels are saved, so that they do not copy it">
-            <input type="checkbox" checked={blind} onChange={(event) => setBlind(event.target.checked)} /> blind
-          </label>
+          <button
+            type="button"
+            className="toggle"
+            aria-pressed={blind}
+            title="the credit stays hidden until the labels are saved, so that they do not copy it"
+            onClick={() => setBlind(!blind)}
+          >
+            blind
+          </button>
           {renaming ? (
             <AskLabeller name={labeller} onDone={() => setRenaming(false)} />
           ) : (
