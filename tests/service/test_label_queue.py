@@ -76,7 +76,7 @@ def test_where_runs_blame_different_spans_comes_first(many: Store) -> None:
     assert queue[:3] == [b, c, a], "three of three differ, two of three pairs, none"
     turn = labelling.next_of(many, PROJECT, "ann", "disagree")
     assert (turn.score, turn.runs) == (1.0, 3)
-    assert turn.why == "of 3 runs that blame one span most, all of the pairs blame different ones"
+    assert turn.why == "of the 3 runs that single out a span, all of the pairs disagree on it"
     label(many, b)
     turn = labelling.next_of(many, PROJECT, "ann", "disagree")
     assert turn.score == pytest.approx(2 / 3)
@@ -85,7 +85,7 @@ def test_where_runs_blame_different_spans_comes_first(many: Store) -> None:
     turn = labelling.next_of(many, PROJECT, "ann", "disagree", after=turn.trajectory)
     assert (turn.score, turn.runs) == (0.0, 3)
     turn = labelling.next_of(many, PROJECT, "ann", "disagree", after=turn.trajectory)
-    assert (turn.score, turn.why) == (None, "in random order: fewer than two finished runs blame one span of it most")
+    assert (turn.score, turn.why) == (None, "in random order: fewer than two finished runs single out a span of it")
 
 
 def test_the_largest_credit_comes_first_whatever_its_sign_and_a_newer_run_of_the_label_counts(many: Store) -> None:

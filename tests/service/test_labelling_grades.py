@@ -157,7 +157,7 @@ def test_without_labels_or_culprits_nothing_is_graded(store: Store) -> None:
     found = grades(store, PROJECT)
     assert found.runs[0].graded == 0
     assert isnan(found.runs[0].hit_at_1.value)
-    assert found.remarks == ("1 run with verdicts, but no culprit and no innocent span to grade on",)
+    assert found.remarks == ("1 trajectory with verdicts, but no culprit and no innocent span to grade on",)
 
 
 # ---------------------------------------------------------------- the same from every door

@@ -86,7 +86,8 @@ def laid(labels: Labels, batch: Batch) -> Placed:
     if overruled:
         remarks.append(f"{count(overruled, 'label')} overruled by a newer one of the same span that says otherwise")
     if useless:
-        remarks.append(f"{count(useless, 'run')} with verdicts, but no culprit and no innocent span to grade on")
+        which = "1 trajectory" if useless == 1 else f"{useless:,} trajectories"
+        remarks.append(f"{which} with verdicts, but no culprit and no innocent span to grade on")
     cases += [case for case in own if _usable(case)]
     failed = _failed(labels, batch, {truth.trajectory_id for truth in truths})
     return Placed(tuple(cases), tuple(truths), failed, tuple(unmatched), tuple(remarks))

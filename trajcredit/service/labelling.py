@@ -171,12 +171,13 @@ def _why(found: Next, queue: Queue, result: Result) -> str:
     if queue == "random":
         return "random: of the tenth that no attributor picks from"
     if found.score is None:
-        lacks = "fewer than two finished runs blame one span of it most" if queue == "disagree" else "no run scored it"
+        lacks = "fewer than two finished runs single out a span of it" if queue == "disagree" else "no run scored it"
         return f"in random order: {lacks}"
     if queue == "high":
         return f"a credit of size {plain(found.score)}, in reward units, the largest in {count(found.runs, 'run')}"
-    pairs = share(found.score) if found.score else "none of"
-    return f"of {found.runs} runs that blame one span most, {pairs} the pairs blame different ones"
+    if not found.score:
+        return f"the {found.runs} runs that single out a span agree on it"
+    return f"of the {found.runs} runs that single out a span, {share(found.score)} the pairs disagree on it"
 
 
 def _spans(

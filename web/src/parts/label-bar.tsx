@@ -1,10 +1,10 @@
 import { useState } from "react";
 import type { Turn } from "../api";
+import type { ChangeLabels } from "../desk";
 import { setBlind, useBlind } from "../preferences";
 import { count, plural } from "../pure/format";
 import { type LabelView, OUTCOME_WORDS, OUTCOMES, type Outcome, QUEUE_WORDS, QUEUES, type Queue } from "../pure/labels";
 import { inline } from "../pure/visible";
-import type { ChangeLabels } from "../views/labels";
 import { AskLabeller } from "./labeller";
 
 interface Props {

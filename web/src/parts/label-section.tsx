@@ -31,6 +31,7 @@ export function LabelSection({ project, trajectory, span }: Props) {
     const row = { trajectory_id: trajectory, span_index: span, verdict, labeller: name, blind: false };
     try {
       await giveLabels(project, [{ ...row, note: text.trim() || null, seconds: null, queue: null }]);
+      notice(verdict === null ? `s${span}: taken back.` : `s${span}: ${VERDICT_WORDS[verdict]}, saved.`);
       setNote((now) => (now?.trim() === text.trim() ? null : now)); // what was typed meanwhile stays
     } catch (error) {
       notice(`Not saved: ${error instanceof Error ? error.message : String(error)}`);

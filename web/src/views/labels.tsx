@@ -1,8 +1,9 @@
 import { useEffect } from "react";
 import "../styles/labels.css";
 import { useSearch } from "wouter/use-browser-location";
+import type { ChangeLabels } from "../desk";
 import { useTurn } from "../label-queries";
-import { go, type How } from "../location";
+import { go } from "../location";
 import { Go } from "../parts/go";
 import { Grades } from "../parts/grades";
 import { LabelBar } from "../parts/label-bar";
@@ -13,8 +14,6 @@ import { useLabeller } from "../preferences";
 import { type LabelView, NO_LABELS, readLabels, writeLabels } from "../pure/labels";
 import { listPath, uploadPath } from "../pure/url";
 import { visible } from "../pure/visible";
-
-export type ChangeLabels = (part: Partial<LabelView>, how?: How) => void;
 
 function useLabelView(): [LabelView, ChangeLabels] {
   const change: ChangeLabels = (part, how = "replace") =>
