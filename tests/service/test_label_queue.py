@@ -76,10 +76,11 @@ def test_where_runs_blame_different_spans_comes_first(many: Store) -> None:
     assert queue[:3] == [b, c, a], "three of three differ, two of three pairs, none"
     turn = labelling.next_of(many, PROJECT, "ann", "disagree")
     assert (turn.score, turn.runs) == (1.0, 3)
-    assert turn.why == "of the 3 runs that single out a span, all of the pairs disagree on it"
+    assert turn.why == "the 3 runs that single out a span all name different ones"
     label(many, b)
     turn = labelling.next_of(many, PROJECT, "ann", "disagree")
     assert turn.score == pytest.approx(2 / 3)
+    assert turn.why == "of the 3 runs that single out a span, 67 % of the pairs disagree on it"
     assert turn.done == 1
     assert names(many, "disagree")[0] == c
     turn = labelling.next_of(many, PROJECT, "ann", "disagree", after=turn.trajectory)

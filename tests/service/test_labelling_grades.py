@@ -210,7 +210,7 @@ def test_the_table_has_a_row_a_run_and_says_what_it_rests_on(tmp_path: Path) -> 
             label(store, name, 3, "culprit", blind=True)
         label(store, "a", 3, "innocent", "bob")
     lines = invoked("eval", "--stored", "--db", db).splitlines()
-    assert lines[0] == "3 labels of 2 trajectories, 2 of them blind; 95 % intervals"
+    assert lines[0] == "3 labels, 2 of them blind, on 2 trajectories; 95 % intervals"
     assert lines[1].split() == ["run", "graded", "hit@1", "hit@3", "mrr"]
     assert lines[2].split()[:4] == ["sure", "#1", "1", "0.000"]
     assert lines[3] == "Cohen's kappa of ann and bob over 1 span: 0.000"

@@ -65,7 +65,7 @@ def grade_stored(
 def report(found: Grades, part: str) -> Iterator[str]:
     """A table with one row a run."""
     of = amount(found.labelled, "trajectory", "trajectories")
-    yield f"{found.labels:,} {PARTS[part]} of {of}, {found.blind:,} of them blind; 95 % intervals"
+    yield f"{found.labels:,} {PARTS[part]}, {found.blind:,} of them blind, on {of}; 95 % intervals"
     if found.runs:
         head = ["run", "graded", "hit@1", "hit@3", "mrr"]
         yield from aligned(

@@ -177,6 +177,8 @@ def _why(found: Next, queue: Queue, result: Result) -> str:
         return f"a credit of size {plain(found.score)}, in reward units, the largest in {count(found.runs, 'run')}"
     if not found.score:
         return f"the {found.runs} runs that single out a span agree on it"
+    if found.score == 1:
+        return f"the {found.runs} runs that single out a span all name different ones"
     return f"of the {found.runs} runs that single out a span, {share(found.score)} the pairs disagree on it"
 
 

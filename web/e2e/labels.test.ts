@@ -132,9 +132,9 @@ test("the credit is shown once the labels are saved, and what is said then is no
   const blind = page.getByRole("button", { name: "blind", exact: true });
   await blind.click();
   await page.locator(".span .cell").first().waitFor();
-  await page.getByText("labels count as not blind").waitFor();
+  await page.getByText("count as not blind").waitFor();
   await blind.click();
-  await page.getByText("labels count as not blind").waitFor();
+  await page.getByText("count as not blind").waitFor();
   await page.keyboard.press("x");
   await page.getByText("labels count as blind").waitFor();
   await page.getByLabel("next by").selectOption("random");

@@ -51,8 +51,8 @@ function Graded({ found, name }: { found: Found; name: string }) {
   return (
     <>
       <p>
-        {plural(found.labels, "label")} of {plural(found.labelled, "trajectory", "trajectories")}, {count(found.blind)}{" "}
-        of them blind
+        {plural(found.labels, "label")}, {count(found.blind)} of them blind, on{" "}
+        {plural(found.labelled, "trajectory", "trajectories")}
       </p>
       {found.runs.length === 0 ? (
         <p className="muted">No finished run to grade.</p>

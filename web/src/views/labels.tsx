@@ -40,6 +40,10 @@ export function LabelsView({ project }: { project: string }) {
       ) : labeller === "" ? (
         <div className="asked">
           <h2>Who labels?</h2>
+          <p>
+            One rollout at a time, its credit hidden: say which choice lost it. Labels grade the runs; no run ever reads
+            them.
+          </p>
           <AskLabeller />
         </div>
       ) : view.trajectory !== null ? (
