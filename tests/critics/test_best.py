@@ -61,7 +61,8 @@ def test_the_first_stays_where_none_is_clearly_better() -> None:
     assert _chosen({"first": first, "a": first - 0.2, "b": first - 0.3}) == "b"
     alike = {"first": knowing(0.0, before=1.0), "other": knowing(0.0, before=2.0)}
     same = fit_best(alike, stories(), TASK, NAMES, np.ones(len(RIGHT)))
-    assert same.before is not None and same.before.tolist() == [1.0] * len(RIGHT)
+    assert same.before is not None
+    assert same.before.tolist() == [1.0] * len(RIGHT)
 
 
 def test_few_tasks_stay_with_the_first_and_say_so() -> None:

@@ -44,7 +44,7 @@ def fit_best(
     for h in np.unique(half).tolist():
         left = _left(kinds, stories, groups, names, outcome, half != h)
         chosen[h] = _chosen(left) if left else next(iter(kinds))
-        told.append(_told(int(len(np.unique(groups[half == h]))), chosen[h], left))
+        told.append(_told(len(np.unique(groups[half == h])), chosen[h], left))
     fits = {kind: kinds[kind](stories, groups, names, outcome) for kind in dict.fromkeys(chosen.values())}
     note = Note("critic-chosen", "; ".join(told))
     if len(fits) == 1:
@@ -77,7 +77,7 @@ def _left(
     found = {}
     for kind, fit in kinds.items():
         forecast = fit(some, group, [names[g] for g in known.tolist()], reward).advantage
-        total = np.bincount(owner, forecast, minlength=len(some))
+        total: F64 = np.bincount(owner, forecast, minlength=len(some)).astype(np.float64)
         rest = against - kernels.leave_one_out(kernels.centre(total, group), group)
         found[kind] = np.bincount(group, (rest / unit) ** 2) / np.bincount(group) / scale
     return found
