@@ -8,7 +8,7 @@ from pathlib import Path
 
 from trajcredit import __version__
 
-__all__ = ["code_version", "edge_version"]
+__all__ = ["code_version", "derived_by", "edge_version"]
 
 PACKAGE = Path(__file__).parent.parent
 SCORING = ("arrays.py", "attributors", "batching", "kernels")
@@ -23,9 +23,14 @@ def code_version() -> str:
 
 
 @cache
-def edge_version() -> str:
-    """A hash of the sources that dependency edges are built by."""
-    return _hash(EDGES)
+def edge_version(overridden: str = "") -> str:
+    """A hash of the sources that dependency edges are built by, and of what people said of them instead, where any did."""
+    return f"{_hash(EDGES)}+{overridden}" if overridden else _hash(EDGES)
+
+
+def derived_by(version: str) -> str:
+    """Of an edge version only the part that says which sources derived the edges."""
+    return version.partition("+")[0]
 
 
 def _hash(places: tuple[str, ...]) -> str:
