@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from trajcredit.arrays import I64, offsets_of
 from trajcredit.errors import GraphError
@@ -50,7 +52,7 @@ class Rewired:
     source: I64
     added: tuple[Override, ...]
 
-    def column(self, before: np.ndarray, given: Sequence[float]) -> np.ndarray:  # type: ignore[type-arg]  # of any dtype
+    def column(self, before: npt.NDArray[Any], given: Sequence[float]) -> npt.NDArray[Any]:
         """A column of the edges: what it was where the edge was there, what is given for each of `added`."""
         both = np.concatenate([before, np.array(given, dtype=before.dtype)])
         return both[np.where(self.source < 0, len(before) - 1 - self.source, self.source)]
@@ -73,7 +75,7 @@ def stated(edges: Iterable[Edge]) -> list[Override]:
 
 
 def rewired(parent_offsets: I64, parents: I64, given: Iterable[Override]) -> Rewired:
-    """Edges in CSR form with overrides in force; of several of one pair the last counts. Ends must have been checked."""
+    """Edges in CSR form with overrides in force; of several of one pair the last counts. Ends have been checked."""
     newest = {(one.child, one.parent): one for one in given}
     degree, gone = np.diff(parent_offsets), np.zeros(len(parents), dtype=bool)
     places: list[int] = []

@@ -134,8 +134,10 @@ def keep(store: Store, told: Demo) -> str:
 def _has_run(store: Store, made: Configured) -> bool:
     """Whether some finished run says what a new one would."""
     ours = (made.label, "done", False, code_version(), edge_version())
-    some = listed(store, DEFAULT_PROJECT, made.name).items
-    return any(ours == (run.label, run.state, run.stale, run.code_version, derived_by(run.edge_version)) for run in some)
+    return any(
+        ours == (run.label, run.state, run.stale, run.code_version, derived_by(run.edge_version))
+        for run in listed(store, DEFAULT_PROJECT, made.name).items
+    )
 
 
 def _attempt(rollout: Trajectory) -> Attempt:

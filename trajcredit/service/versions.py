@@ -22,9 +22,8 @@ def code_version() -> str:
     return f"{__version__}+{_hash(SCORING)}"
 
 
-@cache
 def edge_version(overridden: str = "") -> str:
-    """A hash of the sources that dependency edges are built by, and of what people said of them instead, where any did."""
+    """A hash of the sources that derive dependency edges; where people said otherwise, also one of what they said."""
     return f"{_hash(EDGES)}+{overridden}" if overridden else _hash(EDGES)
 
 
@@ -33,6 +32,7 @@ def derived_by(version: str) -> str:
     return version.partition("+")[0]
 
 
+@cache
 def _hash(places: tuple[str, ...]) -> str:
     digest = sha256()
     for file in sorted(file for place in places for file in _files(PACKAGE / place)):

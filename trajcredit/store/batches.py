@@ -103,8 +103,9 @@ def load(conn: Connection, project: str, which: Filters | Sequence[str], edits: 
         overridden=overrides.digest(ids, edited),
     )
     own = [rewards.get(row[0], []) for row in rows]
-    found = with_rewards(conn, project, loaded, own, partial(rewards_of_keys, conn))
-    return replace(found, notes=(*found.notes, *(_edited(found.heads[t].id, len(edited[t])) for t in edited)))
+    complete = with_rewards(conn, project, loaded, own, partial(rewards_of_keys, conn))
+    said = (_edited(loaded.heads[t].id, len(edited[t])) for t in edited)
+    return replace(complete, notes=(*complete.notes, *said))
 
 
 def _edited(name: str, count: int) -> Note:

@@ -15,15 +15,16 @@ from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, insert, select
+from sqlalchemy import Connection, Row, func, insert, select
 
 from trajcredit.errors import InputError
 from trajcredit.graph.overrides import Override, check_ends
 from trajcredit.store.border import clean, now
 from trajcredit.store.bulk import among
 from trajcredit.store.ids import Known, find
+from trajcredit.store.overridden import newest_of_pairs
 from trajcredit.store.runs import mark_stale
-from trajcredit.store.tables import edges, overrides, trajectories
+from trajcredit.store.tables import edges, overrides
 
 __all__ = [
     "ALL",
@@ -32,9 +33,7 @@ __all__ = [
     "Edits",
     "Said",
     "append",
-    "counts",
     "digest",
-    "has_any",
     "history",
     "in_force",
     "newest",
@@ -127,7 +126,7 @@ def in_force(
     o = overrides.c
     some = among(conn, o.trajectory, [key for key, _ in own]) if len(own) <= FEW else o.project == project
     said: dict[int, dict[Pair, Change]] = {}
-    for row in conn.execute(_newest(some, edits.upto)):
+    for row in conn.execute(newest_of_pairs(some, edits.upto)):
         said.setdefault(row.trajectory, {})[row.parent, row.child] = _change(row)
     found: dict[int, list[Override]] = {}
     for t, (key, name) in enumerate(own):
@@ -152,30 +151,6 @@ def digest(ids: Sequence[str], found: Mapping[int, Sequence[Override]]) -> str:
         return ""
     facts = [(ids[t], [(one.parent, one.child, one.weight) for one in found[t]]) for t in sorted(found)]
     return sha256(msgspec.json.encode(facts)).hexdigest()[:LENGTH]
-
-
-def counts(conn: Connection, ids: Sequence[str]) -> dict[str, int]:
-    """How many pairs of each trajectory (our ids) have an override in force; none, no entry."""
-    t = trajectories.c
-    keys = select(t.key).where(among(conn, t.id, ids))
-    said = _newest(overrides.c.trajectory.in_(keys), None).subquery()
-    query = select(t.id, func.count()).join(said, said.c.trajectory == t.key).where(said.c.action != "withdraw")
-    return {name: count for name, count in conn.execute(query.group_by(t.id))}
-
-
-def has_any(project: str) -> ColumnElement[bool]:
-    """Whether a row of the table of trajectories has an override in force."""
-    said = _newest(overrides.c.project == project, None).subquery()
-    return trajectories.c.key.in_(select(said.c.trajectory).where(said.c.action != "withdraw"))
-
-
-def _newest(some: ColumnElement[bool], upto: int | None) -> Select[tuple[Any, ...]]:
-    """The newest row of every pair among some rows, in the order they came."""
-    o = overrides.c
-    last = select(func.max(o.id)).where(some).group_by(o.trajectory, o.parent, o.child)
-    if upto is not None:
-        last = last.where(o.id <= upto)
-    return select(overrides).where(o.id.in_(last)).order_by(o.id)
 
 
 def _proposed(

@@ -70,7 +70,8 @@ def edits_seen(run: Run) -> Edits:
 def seen(conn: Connection, run: Run, ids: Sequence[str], edits: Edits | None = None) -> Loaded:
     """What scoring needs of these trajectories as it was when the run read its inputs, rewards as it asked for.
 
-    `edits`: other overrides than those the run saw. Of a run that asked a critic they are among those it scored: what the critic said of each is kept with its credit.
+    `edits`: other overrides of edges than those the run saw. Of a run that asked a critic they are among those it
+    scored: what the critic said of each is kept with its credit.
     """
     loaded = load(conn, run.project, ids, edits_seen(run) if edits is None else edits)
     loaded = replace(loaded, forecasts=said_to(conn, run, ids))

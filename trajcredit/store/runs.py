@@ -153,7 +153,7 @@ def read_inputs(
     override_watermark: int = 0,
     edge_version: str | None = None,
 ) -> Run | None:
-    """Note what a running run works on; null where it does not run any more. `edge_version`: where it is not as asked."""
+    """Note what a running run works on; null where it does not run any more. `edge_version`: where not as asked."""
     seen = {"watermark": watermark, "reward_used": reward_used, "override_watermark": override_watermark}
     of_edges = {} if edge_version is None else {"edge_version": edge_version}
     return _moved(conn, runs.c.id == run, "running", total=total, **seen, **of_edges)

@@ -10,6 +10,16 @@ from trajcredit.api.models.common import EdgeKind, Kind, Law, NoteOut, Out, Prob
 from trajcredit.api.models.credits import CreditColumns, PathStep, SpanCredit, SpanCredits, TermOut, Why
 from trajcredit.api.models.edges import EdgeColumns, EdgeEvidence, EdgeEvidenceList, EdgeMatch
 from trajcredit.api.models.exports import AlignmentFailureOut, PreviewOut, RowPreviewOut, TotalsOut
+from trajcredit.api.models.overrides import (
+    CreditNumbers,
+    EdgeChange,
+    EdgeEditPreview,
+    EdgeEditPreviewRequest,
+    EdgeEditRequest,
+    EdgeEdits,
+    EdgeSaying,
+    EditedEdge,
+)
 from trajcredit.api.models.plugins import (
     AttributorInfo,
     ExporterInfo,
@@ -35,11 +45,19 @@ __all__ = [
     "AlignmentFailureOut",
     "AttributorInfo",
     "CreditColumns",
+    "CreditNumbers",
+    "EdgeChange",
     "EdgeColumns",
+    "EdgeEditPreview",
+    "EdgeEditPreviewRequest",
+    "EdgeEditRequest",
+    "EdgeEdits",
     "EdgeEvidence",
     "EdgeEvidenceList",
     "EdgeKind",
     "EdgeMatch",
+    "EdgeSaying",
+    "EditedEdge",
     "ExporterInfo",
     "FormatInfo",
     "Health",
