@@ -8,6 +8,7 @@ const KEYS: [string, string][] = [
   ["Backspace", "back along that walk"],
   ["b  B", "choose the run; the one beside it"],
   ["d", "one bar: the difference of the two"],
+  ["v", "the graph as a rail, or the cone of the selected span in layers"],
   ["f", "fold reasoning and results"],
   ["e", "what a trainer will see of it: the export preview"],
   ["y", "copy a link to this view"],
