@@ -11,7 +11,7 @@ from tests.build import run
 from tests.graph.talk import call, claims, edge, result, say, talk, user
 from trajcredit.batching import columns_of, columns_with_overrides
 from trajcredit.errors import GraphError, InputError
-from trajcredit.graph import EDGE_KINDS, Override, SpanGraph, build_graphs, with_overrides
+from trajcredit.graph import EDGE_KINDS, Match, Override, SpanGraph, build_graphs, with_overrides
 from trajcredit.model import Edge, Trajectory, decode, encode
 
 TALK = talk(
@@ -25,7 +25,7 @@ PAIRS = [(parent, child) for child in range(N) for parent in range(child)]
 
 overrides = st.lists(
     st.builds(
-        lambda pair, weight, reason: Override(*pair, weight, reason),
+        lambda pair, weight, reason: Override(pair[0], pair[1], weight, reason),
         st.sampled_from(PAIRS),
         st.sampled_from([0.0, 0.1, 1.0]),
         st.sampled_from(["", "seen"]),
@@ -38,7 +38,7 @@ def plain() -> SpanGraph:
     return build_graphs([TALK])[0]
 
 
-def rows(graph: SpanGraph) -> dict[tuple[int, int], tuple[str, float, str, tuple[object, ...]]]:
+def rows(graph: SpanGraph) -> dict[tuple[int, int], tuple[str, float, str, tuple[Match, ...]]]:
     """Everything about every edge, by its ends."""
     found = {}
     for e, parent, child in graph.edges():
@@ -48,9 +48,9 @@ def rows(graph: SpanGraph) -> dict[tuple[int, int], tuple[str, float, str, tuple
     return found
 
 
-def naive(graph: SpanGraph, said: list[Override]) -> dict[tuple[int, int], object]:
+def naive(graph: SpanGraph, said: list[Override]) -> dict[tuple[int, int], tuple[str, float, str, tuple[Match, ...]]]:
     """A dictionary of edges, one override after the other."""
-    edges: dict[tuple[int, int], object] = dict(rows(graph))
+    edges = rows(graph)
     for one in said:
         edges.pop((one.parent, one.child), None)
         if one.weight > 0:

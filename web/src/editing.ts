@@ -6,7 +6,7 @@ import type { CreditColumns, Run, RunRequest } from "./api";
 import { type EditPreview, edgesApi } from "./api-edges";
 import type { Column } from "./parts/span-row";
 import { type Draft, drafted, railEdits, without } from "./pure/edits";
-import type { Graph } from "./pure/graph";
+import { at, type Graph } from "./pure/graph";
 import { edgeKey, NO_EDITS, type RailEdits } from "./pure/rail";
 import { difference } from "./pure/stats";
 import type { Show } from "./pure/url";
@@ -47,10 +47,13 @@ export function useEditing(project: string, id: string, graph: Graph, run: Credi
         ),
       ),
   });
-  const keys = useMemo(() => new Set(graph.parent.map((parent, e) => edgeKey(parent, graph.child[e] ?? -1))), [graph]);
+  const kinds = useMemo(
+    () => new Map(graph.parent.map((parent, e) => [edgeKey(parent, at(graph.child, e)), at(graph.kind, e)])),
+    [graph],
+  );
   const rail: RailEdits = useMemo(
-    () => (saved || drafts.length > 0 ? railEdits(saved, drafts, keys) : NO_EDITS),
-    [saved, drafts, keys],
+    () => (saved || drafts.length > 0 ? railEdits(saved, drafts, kinds) : NO_EDITS),
+    [saved, drafts, kinds],
   );
   return {
     saved,

@@ -1,12 +1,12 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { EdgeEvidence, Trajectory } from "../api";
 import { type ConeNode, coneOf, type Layout, MOST_NODES, type Sketch, smooth } from "../pure/cone";
-import { number, plural, spoken } from "../pure/format";
+import { count, number, plural, spoken } from "../pure/format";
 import { at, type Graph } from "../pure/graph";
 import type { Credit } from "../pure/pool";
 import { edgeKey, edgeStanding } from "../pure/rail";
 import { inline } from "../pure/visible";
-import { spokenKind, tag } from "../pure/words";
+import { tag } from "../pure/words";
 import { useEvidence } from "../queries";
 
 interface Props {
@@ -40,7 +40,8 @@ export function Cone(props: Props) {
   return (
     <section className="cone" aria-label={`Cone of s${span}`}>
       <p className="conehead">
-        <b>s{span}</b> rests on {plural(above ?? 0, "span")}, {plural(below ?? 0, "span")} on it
+        <b>s{span}</b> rests on {plural(above ?? 0, "span")};{" "}
+        {below === 1 ? "1 span rests on it" : `${count(below ?? 0)} spans rest on it`}
         {cone.left > 0 && `; the ${MOST_NODES} surest are drawn, ${plural(cone.left, "span")} left out`}
       </p>
       <div className="conescroll" ref={scroller}>
@@ -116,7 +117,6 @@ function NodeButton({ node, trajectory, place, credit, run, onSelect, setPointed
       type="button"
       className={`conenode ${node.standing} ${sign}`}
       style={{ left: place.x - NODE.width / 2, top: place.y - NODE.height / 2, ...NODE }}
-      aria-label={`s${node.span}, ${spokenKind(kind, name)}, ${STANDING[node.standing]}, ${said}`}
       aria-current={node.standing === "self" ? "true" : undefined}
       aria-describedby="cone-caption"
       data-cone={node.span}
@@ -126,8 +126,9 @@ function NodeButton({ node, trajectory, place, credit, run, onSelect, setPointed
       onPointerLeave={back}
     >
       <span className="no">s{node.span}</span> <span className="muted">{tag(kind)}</span>
-      <span className="figure">{isAction ? number(credit) : ""}</span>
+      <span className="figure">{isAction ? number(credit) : ""}</span>{" "}
       <span className="who">{name ? inline(name) : ""}</span>
+      <span className="hidden">, {`${STANDING[node.standing]}, ${said}`}</span>
     </button>
   );
 }

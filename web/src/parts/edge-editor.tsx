@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { EdgeEvidence, Run, Trajectory } from "../api";
 import { alike, type Editing } from "../editing";
 import { person, remember } from "../person";
@@ -31,11 +31,15 @@ interface Props {
 export function EdgeEditor(props: Props) {
   const { project, trajectory, span, editing, run, show, onSelect, onRan, onClose } = props;
   const [{ data: started }, start] = useRun(project, onRan);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
   const busy = editing.save.isPending || start.isPending || (started !== undefined && running(started));
   return (
     <section className="editor" aria-label="Edit edges">
       <header className="panelhead">
-        <h2>Edit edges</h2>
+        <h2 ref={heading} tabIndex={-1}>
+          Edit edges
+        </h2>
         <button type="button" className="quiet" onClick={onClose} aria-label="stop editing edges">
           ✕
         </button>

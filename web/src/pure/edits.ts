@@ -23,11 +23,11 @@ export function sourceOf(typed: string, child: number): number | null {
   return span !== null && span < child ? span : null;
 }
 
-/** `graph`: the edges in force as the server has them, by key. */
+/** `kinds`: of the edges in force as the server has them, by key. */
 export function railEdits(
   saved: EdgeEdits | undefined,
   drafts: readonly Draft[],
-  graph: ReadonlySet<string>,
+  kinds: ReadonlyMap<string, string>,
 ): RailEdits {
   const removed = new Map<string, Pair>();
   const pending = new Map<string, Pair>();
@@ -42,7 +42,7 @@ export function railEdits(
     const stands = draft.action === "add" || (draft.action === "withdraw" && back.get(key) === true);
     removed.delete(key);
     if (!stands) removed.set(key, pair);
-    else if (!graph.has(key)) pending.set(key, pair);
+    else if (draft.action === "add" ? kinds.get(key) !== "override" : !kinds.has(key)) pending.set(key, pair);
   }
   return { removed: [...removed.values()], pending: [...pending.values()] };
 }

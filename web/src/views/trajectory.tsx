@@ -76,6 +76,8 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
   const editing = useEditing(project, trajectory.id, graph, by.data);
   const seen = view.edit && editing.seen ? previewColumns(editing.seen, byLabel, view.show) : null;
   const [late, setLate] = useState<{ span: number; why: string } | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever asks for the cone again gets another try
+  useEffect(() => setLate(null), [view.view]);
   const cone = view.view === "cone" && selected !== null && late?.span !== selected;
   useEffect(() => {
     document.title = `${inline(trajectory.external_id)} · trajcredit`;
@@ -89,10 +91,7 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
     b: () => setOpen("by"),
     "Shift+B": () => setOpen("vs"),
     d: () => view.vs !== null && change({ diff: !view.diff }),
-    v: () => {
-      setLate(null);
-      change({ view: view.view === "cone" ? "rail" : "cone" });
-    },
+    v: () => change({ view: view.view === "cone" ? "rail" : "cone" }),
     f: () => change({ fold: view.fold.length > 0 ? [] : [...FOLDS] }),
     e: () => go(toExport),
     y: () => void link(),
@@ -136,7 +135,7 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
         {by.data && vs.data && <AgreementLine by={by.data} vs={vs.data} show={view.show} runs={runs} />}
       </div>
       <div className="split">
-        <div className={cone ? "left withcone" : "left"}>
+        <div className={cone ? "drawn withcone" : "drawn"}>
           {cone && (
             <Suspense fallback={<p className="loading">Loading…</p>}>
               <Cone
@@ -170,7 +169,10 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
                 show={view.show}
                 onSelect={select}
                 onRan={(run) => change({ by: run, vs: by.data?.run ?? null, edit: false })}
-                onClose={() => change({ edit: false })}
+                onClose={() => {
+                  change({ edit: false });
+                  requestAnimationFrame(() => document.querySelector<HTMLElement>(".editedges")?.focus());
+                }}
               />
             </Suspense>
           ) : selected === null ? (
@@ -190,7 +192,7 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
               onEdit={() => change({ edit: true, span: selected })}
             />
           )}
-          <RailKey />
+          <RailKey edited={view.edit || (editing.saved?.in_force.length ?? 0) > 0} />
         </aside>
       </div>
       {help && <Help onClose={() => setHelp(false)} />}
