@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { coneOf, smooth } from "../src/pure/cone";
+import { coneOf, MOST_EDGES, smooth } from "../src/pure/cone";
 import { at, CLAIM, cones, edgesInto, edgesOutOf, type Graph, graphOf } from "../src/pure/graph";
 
 interface Ends {
@@ -74,8 +74,9 @@ describe("the cone that is drawn", () => {
     fc.assert(
       fc.property(scenes, ({ graph, span }) => {
         const { ancestor, descendant } = cones(graph, span);
-        const { nodes, left } = coneOf(graph, span);
+        const { nodes, left, above, below } = coneOf(graph, span);
         expect(left).toBe(0);
+        expect(above + below).toBe(nodes.length - 1);
         for (const { span: one, standing } of nodes) {
           expect(standing).toBe(one === span ? "self" : ancestor[one] ? "ancestor" : "descendant");
         }
@@ -101,6 +102,18 @@ describe("the cone that is drawn", () => {
         }
       }),
     );
+  });
+
+  test("edges are counted where there are too many, and those that hold it together are kept", () => {
+    const n = 40;
+    const all = Array.from({ length: n }, (_, child) =>
+      Array.from({ length: child }, (_, parent) => ({ parent, child, weight: parent === child - 1 ? 0.3 : 0.9 })),
+    ).flat();
+    const { nodes, edges, leftEdges, above, below } = coneOf(built(n, all), n - 1);
+    expect([nodes.length, edges.length, leftEdges]).toEqual([n, MOST_EDGES, all.length - MOST_EDGES]);
+    expect([above, below]).toEqual([n - 1, 0]);
+    const held = new Set(edges.map((edge) => all[edge]?.parent));
+    expect(held.size).toBe(n - 1);
   });
 
   test("a candidate is followed nowhere, and an edge past the span is in neither cone", () => {

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { Fragment, useEffect, useMemo, useRef, useState } from "react";
 import type { EdgeEvidence, Trajectory } from "../api";
 import { type ConeNode, coneOf, type Layout, MOST_NODES, type Sketch, smooth } from "../pure/cone";
 import { count, number, plural, spoken } from "../pure/format";
@@ -36,13 +36,13 @@ export function Cone(props: Props) {
   const scroller = useScroll(layout, span);
   useEffect(() => setPointed({ span }), [span]);
   const standing = new Map(cone.nodes.map((node) => [node.span, node.standing]));
-  const [above, below] = ["ancestor", "descendant"].map((is) => cone.nodes.filter((n) => n.standing === is).length);
   return (
     <section className="cone" aria-label={`Cone of s${span}`}>
       <p className="conehead">
-        <b>s{span}</b> rests on {plural(above ?? 0, "span")};{" "}
-        {below === 1 ? "1 span rests on it" : `${count(below ?? 0)} spans rest on it`}
-        {cone.left > 0 && `; the ${MOST_NODES} surest are drawn, ${plural(cone.left, "span")} left out`}
+        <b>s{span}</b> rests on {plural(cone.above, "span")};{" "}
+        {cone.below === 1 ? "1 span rests on it" : `${count(cone.below)} spans rest on it`}
+        {cone.left > 0 && `; of all only the ${MOST_NODES} surest are drawn`}
+        {cone.leftEdges > 0 && `; ${plural(cone.leftEdges, "lighter edge")} between them left out`}
       </p>
       <div className="conescroll" ref={scroller}>
         {layout === null ? (
@@ -60,7 +60,7 @@ export function Cone(props: Props) {
                 const near = "edge" in pointed && pointed.edge === edge ? " near" : "";
                 const by = graph.kind[edge] === "override" ? " override" : "";
                 return (
-                  <g key={edge} data-edge={edgeKey(parent, child)}>
+                  <Fragment key={edge}>
                     <path d={line} className={`edge ${is}${on}${near}${by}`} />
                     {/* wide, so that it can be pointed at; the same is said for each node that has the focus */}
                     <path
@@ -69,7 +69,7 @@ export function Cone(props: Props) {
                       onPointerEnter={() => setPointed({ edge, parent, child })}
                       onPointerLeave={() => setPointed({ span })}
                     />
-                  </g>
+                  </Fragment>
                 );
               })}
             </svg>

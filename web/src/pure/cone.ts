@@ -5,6 +5,8 @@ import { edgeStanding, type Standing } from "./rail";
 
 /** Spans a drawing has at most: layered layout does not scale. */
 export const MOST_NODES = 150;
+/** Edges it has at most; those by which its spans were reached are always among them. */
+export const MOST_EDGES = 400;
 
 export interface ConeNode {
   span: number;
@@ -16,8 +18,12 @@ export interface Cone {
   nodes: ConeNode[];
   /** Edges of the graph with both ends drawn, within one of the two cones. */
   edges: number[];
-  /** Spans of the cone that are not drawn. */
+  /** Spans that the span rests on, and that rest on it, drawn or not. */
+  above: number;
+  below: number;
+  /** Spans of the cone that are not drawn, and edges between those that are. */
   left: number;
+  leftEdges: number;
 }
 
 interface Reached {
@@ -25,6 +31,8 @@ interface Reached {
   /** The product of the weights along the best path, and the edges on the shortest of the best. */
   strength: number;
   hops: number;
+  /** The first edge of that path, seen from this span. */
+  by: number;
 }
 
 /** The cone of a span, at most `most` spans of it: those that the surest paths lead to, of equal ones the nearest. */
@@ -39,19 +47,22 @@ export function coneOf(graph: Graph, span: number, most = MOST_NODES): Cone {
   const standing = new Map<number, ConeNode["standing"]>(shown.map((one) => [one.span, one.standing]));
   standing.set(span, "self");
   const nodes = [...standing].map(([one, is]) => ({ span: one, standing: is })).sort((a, b) => a.span - b.span);
-  return { nodes, edges: edgesAmong(graph, standing), left: ranked.length - shown.length };
+  const [edges, leftEdges] = edgesAmong(graph, standing, new Set(shown.map((one) => one.by)));
+  const left = ranked.length - shown.length;
+  return { nodes, edges, above: above.length, below: below.length, left, leftEdges };
 }
 
 /** Every ancestor (by way of parents) or descendant along claims. Parents come first, so one pass in order is enough. */
 function reached(graph: Graph, span: number, way: "parent" | "child"): Reached[] {
   const strength = new Float64Array(graph.n);
   const hops = new Int32Array(graph.n);
+  const by = new Int32Array(graph.n);
   strength[span] = 1;
   const found: Reached[] = [];
   const step = way === "parent" ? -1 : 1;
   for (let here = span; here >= 0 && here < graph.n; here += step) {
     if (at(strength, here) === 0) continue;
-    if (here !== span) found.push({ span: here, strength: at(strength, here), hops: at(hops, here) });
+    if (here !== span) found.push({ span: here, strength: at(strength, here), hops: at(hops, here), by: at(by, here) });
     for (const edge of way === "parent" ? edgesInto(graph, here) : edgesOutOf(graph, here)) {
       const weight = at(graph.weight, edge);
       if (weight < CLAIM) continue;
@@ -60,21 +71,36 @@ function reached(graph: Graph, span: number, way: "parent" | "child"): Reached[]
       if (sure > at(strength, next) || (sure === at(strength, next) && long < at(hops, next))) {
         strength[next] = sure;
         hops[next] = long;
+        by[next] = edge;
       }
     }
   }
   return found;
 }
 
-function edgesAmong(graph: Graph, standing: ReadonlyMap<number, ConeNode["standing"]>): number[] {
+/** The edges that are drawn, those that must be and then the heaviest and shortest, and how many are not. */
+function edgesAmong(
+  graph: Graph,
+  standing: ReadonlyMap<number, ConeNode["standing"]>,
+  must: ReadonlySet<number>,
+): [number[], number] {
   const of = (span: number): Standing => standing.get(span) ?? "apart";
-  return [...standing.keys()]
+  const long = (edge: number) => at(graph.child, edge) - at(graph.parent, edge);
+  const all = [...standing.keys()]
     .flatMap((child) => [...edgesInto(graph, child)])
     .filter((edge) => {
       if (at(graph.weight, edge) < CLAIM) return false;
       return edgeStanding(of(at(graph.parent, edge)), of(at(graph.child, edge))) !== "apart";
     })
-    .sort((a, b) => a - b);
+    .sort(
+      (a, b) =>
+        Number(must.has(b)) - Number(must.has(a)) ||
+        at(graph.weight, b) - at(graph.weight, a) ||
+        long(a) - long(b) ||
+        a - b,
+    );
+  const shown = all.slice(0, MOST_EDGES).sort((a, b) => a - b);
+  return [shown, all.length - shown.length];
 }
 
 /** What a layout is asked for and what it answers: pixels, nodes by their middle. */
