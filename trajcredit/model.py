@@ -139,7 +139,10 @@ class Span(_Noun, frozen=True):
 
 
 class Edge(_Noun, frozen=True):
-    """A dependency the log states (`explicit`) or a person set (`override`); inferred ones live in the SpanGraph."""
+    """A dependency the log states (`explicit`) or a person set (`override`); inferred ones live in the SpanGraph.
+
+    An override of weight 0 says that there is none: what is inferred of its pair is not used.
+    """
 
     parent: int
     child: int
@@ -272,6 +275,8 @@ def check(trajectory: Trajectory) -> None:
             raise GraphError(f"{name}: the trajectory has {len(spans)} spans")
         if edge.parent >= edge.child:
             raise GraphError(f"{name}: a parent must be an earlier span than its child")
+        if edge.kind == "override" and edge.weight == 0:
+            continue
         if not 0 < edge.weight <= 1:
             raise GraphError(f"{name}: weight {edge.weight} is not in (0, 1]")
 

@@ -417,6 +417,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/trajectories/{id}/edges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Edge Edits
+         * @description What people said of its edges, and what was derived where they said otherwise.
+         */
+        get: operations["get_edge_edits"];
+        put?: never;
+        /**
+         * Edit Edge
+         * @description Add or remove an edge, or go back to what was derived: appended, runs that scored the trajectory are stale.
+         */
+        post: operations["edit_edge"];
+        /**
+         * Withdraw Edge Edit
+         * @description Go back to what was derived for a pair of spans; what had been said stays in the history.
+         */
+        delete: operations["withdraw_edge_edit"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trajectories/{id}/edges/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Edge Edits
+         * @description What a finished run would say of the trajectory if its edges were edited so.
+         */
+        post: operations["preview_edge_edits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/trajectories/{id}/graph": {
         parameters: {
             query?: never;
@@ -630,6 +678,31 @@ export interface components {
             total: number | null;
         };
         /**
+         * CreditNumbers
+         * @description One entry a span, null where it is not scored.
+         */
+        CreditNumbers: {
+            /** Advantage */
+            advantage: (number | null)[];
+            /** Credit */
+            credit: (number | null)[];
+        };
+        /**
+         * EdgeChange
+         * @description What is to hold of the edge of one pair of spans.
+         */
+        EdgeChange: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "add" | "remove" | "withdraw";
+            /** Child */
+            child: number;
+            /** Parent */
+            parent: number;
+        };
+        /**
          * EdgeColumns
          * @description The dependency graph: columns with one entry an edge, ordered by child, then parent.
          */
@@ -646,6 +719,86 @@ export interface components {
             rule: string[];
             /** Weight */
             weight: number[];
+        };
+        /**
+         * EdgeEditPreview
+         * @description A run's numbers of one trajectory as they are, and as they would be. Nothing of it is stored.
+         */
+        EdgeEditPreview: {
+            /** Advantage Scale */
+            advantage_scale: number;
+            after: components["schemas"]["CreditNumbers"];
+            before: components["schemas"]["CreditNumbers"];
+            /** Changed */
+            changed: number;
+            /** Label */
+            label: string;
+            /** N Trajectories */
+            n_trajectories: number;
+            /** Notes */
+            notes: components["schemas"]["NoteOut"][];
+            /** Others Changed */
+            others_changed: number;
+            /** Run */
+            run: string;
+            /** Scale */
+            scale: number;
+        };
+        /**
+         * EdgeEditPreviewRequest
+         * @description Which run is to be scored again, on the edges as they are now with which changes.
+         * @example {
+         *       "changes": [
+         *         {
+         *           "action": "remove",
+         *           "child": 6,
+         *           "parent": 3
+         *         }
+         *       ],
+         *       "run": "dag"
+         *     }
+         */
+        EdgeEditPreviewRequest: {
+            /** Changes */
+            changes: components["schemas"]["EdgeChange"][];
+            /** Run */
+            run: string;
+        };
+        /**
+         * EdgeEditRequest
+         * @description A change with its reason and the name of who makes it.
+         * @example {
+         *       "action": "remove",
+         *       "child": 6,
+         *       "parent": 3,
+         *       "person": "Ann",
+         *       "reason": "the id came from the user, not from this result"
+         *     }
+         */
+        EdgeEditRequest: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "add" | "remove" | "withdraw";
+            /** Child */
+            child: number;
+            /** Parent */
+            parent: number;
+            /** Person */
+            person: string;
+            /** Reason */
+            reason: string;
+        };
+        /**
+         * EdgeEdits
+         * @description What is in force, by child, then parent, and everything that was ever said, oldest first.
+         */
+        EdgeEdits: {
+            /** History */
+            history: components["schemas"]["EdgeSaying"][];
+            /** In Force */
+            in_force: components["schemas"]["EditedEdge"][];
         };
         /**
          * EdgeEvidence
@@ -699,6 +852,37 @@ export interface components {
             parent_start: number;
             /** Parent Text */
             parent_text: string;
+        };
+        /**
+         * EdgeSaying
+         * @description What a person said of the edge of one pair of spans.
+         */
+        EdgeSaying: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "add" | "remove" | "withdraw";
+            /** At */
+            at: string | null;
+            /** Child */
+            child: number;
+            /** Number */
+            number: number | null;
+            /** Parent */
+            parent: number;
+            /** Person */
+            person: string | null;
+            /** Reason */
+            reason: string;
+        };
+        /**
+         * EditedEdge
+         * @description A pair whose edge is as a person says.
+         */
+        EditedEdge: {
+            derived: components["schemas"]["EdgeEvidence"] | null;
+            saying: components["schemas"]["EdgeSaying"];
         };
         /**
          * ExporterInfo
@@ -1555,6 +1739,8 @@ export interface components {
             n_labels: number;
             /** N Notes */
             n_notes: number;
+            /** N Overrides */
+            n_overrides: number;
             /** N Spans */
             n_spans: number;
             /** N Tokens */
@@ -2309,6 +2495,8 @@ export interface operations {
                 tool?: string | null;
                 /** @description Whether a tool call failed */
                 errors?: boolean | null;
+                /** @description `override`: people edited its edges */
+                has?: "override" | null;
                 policy_version?: string | null;
                 /** @description The model that answered */
                 model?: string | null;
@@ -2354,6 +2542,7 @@ export interface operations {
                      *           "n_errors": 1,
                      *           "n_labels": 2,
                      *           "n_notes": 0,
+                     *           "n_overrides": 0,
                      *           "n_spans": 14,
                      *           "n_tokens": 2134,
                      *           "outcome": 0,
@@ -2578,6 +2767,179 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SpanCredits"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_edge_edits: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EdgeEdits"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    edit_edge: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "remove",
+                 *       "child": 6,
+                 *       "parent": 3,
+                 *       "person": "Ann",
+                 *       "reason": "the id came from the user, not from this result"
+                 *     }
+                 */
+                "application/json": components["schemas"]["EdgeEditRequest"];
+            };
+        };
+        responses: {
+            /** @description What is in force now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EdgeEdits"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    withdraw_edge_edit: {
+        parameters: {
+            query: {
+                parent: number;
+                child: number;
+                reason: string;
+                person: string;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is in force now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EdgeEdits"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_edge_edits: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "changes": [
+                 *         {
+                 *           "action": "remove",
+                 *           "child": 6,
+                 *           "parent": 3
+                 *         }
+                 *       ],
+                 *       "run": "dag"
+                 *     }
+                 */
+                "application/json": components["schemas"]["EdgeEditPreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Its numbers before and after; nothing is stored */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EdgeEditPreview"];
                 };
             };
             /** @description What is wrong, where, and what to do */

@@ -4,7 +4,7 @@ import createClient from "openapi-fetch";
 import type { components, paths } from "./api.gen";
 import { heard, lost } from "./server";
 
-type Schemas = components["schemas"];
+export type Schemas = components["schemas"];
 export type Problem = Schemas["Problem"];
 export type TrajectoryRow = Schemas["TrajectoryRow"];
 export type TrajectoryPage = Schemas["TrajectoryPage"];
@@ -16,7 +16,7 @@ export type EdgeEvidenceList = Schemas["EdgeEvidenceList"];
 export type CreditColumns = Schemas["CreditColumns"];
 export type Why = Schemas["Why"];
 export type Run = Schemas["RunOut"];
-export type RunRequest = Pick<Schemas["RunRequest"], "attributor" | "parameters">;
+export type RunRequest = Pick<Schemas["RunRequest"], "attributor" | "parameters"> & Partial<Schemas["RunRequest"]>;
 export type SpanCredits = Schemas["SpanCredits"];
 export type AttributorInfo = Schemas["AttributorInfo"];
 export type ParameterInfo = Schemas["ParameterInfo"];
@@ -36,7 +36,7 @@ export type GradesQuery = NonNullable<paths["/api/v1/labels/grades"]["get"]["par
 export type ListQuery = NonNullable<paths["/api/v1/trajectories"]["get"]["parameters"]["query"]>;
 
 export const BASE = "/api/v1";
-const client = createClient<paths>({
+export const client = createClient<paths>({
   baseUrl: location.origin,
   fetch: (request: Request) => globalThis.fetch(request),
 });
@@ -64,7 +64,7 @@ interface Answer<T> {
   response: Response;
 }
 
-async function ask<T>(asked: Promise<Answer<T>>): Promise<T> {
+export async function ask<T>(asked: Promise<Answer<T>>): Promise<T> {
   const answer = await asked.catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     lost();

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from trajcredit.api.routes import labels, plugins, rewards, runs, site, trajectories, uploads
+from trajcredit.api.routes import edges, labels, plugins, rewards, runs, site, trajectories, uploads
 
 __all__ = ["API", "SITE"]
 
-API = (uploads.router, trajectories.router, rewards.router, labels.router, runs.router, plugins.router)
+API = (
+    uploads.router,
+    trajectories.router,
+    edges.router,
+    rewards.router,
+    labels.router,
+    runs.router,
+    plugins.router,
+)
 SITE = (plugins.health, site.router)

@@ -10,6 +10,7 @@ const KEYS: Key[] = [
   ["Backspace", "back along that walk"],
   ["b  B", "choose the run; the one beside it"],
   ["d", "one bar: the difference of the two"],
+  ["v", "the graph as a rail, or the cone of the selected span in layers"],
   ["f", "fold reasoning and results"],
   ["1 – 4", "label the span: culprit, contributed, innocent, can’t tell"],
   ["m", "a note on it"],

@@ -203,6 +203,11 @@ function Row({ row, index, start, full, to }: RowProps) {
         <Go to={to} className="cover" title={inline(row.external_id)} aria-label={inline(row.external_id)}>
           <LongName name={row.external_id} />
         </Go>
+        {row.n_overrides > 0 && (
+          <span className="badge" title={`edges that people edited: ${count(row.n_overrides)}`}>
+            edited
+          </span>
+        )}
       </span>
       <span role="cell" className="figure">
         {row.outcome === null ? <span className="muted">none yet</span> : number(row.outcome)}
