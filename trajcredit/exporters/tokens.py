@@ -24,9 +24,6 @@ from trajcredit.tokens.versions import version_number, versions_of
 
 __all__ = ["TokenExporter"]
 
-LARGEST_ID = 2**31 - 1
-"""Trainers count ids in 32 bits."""
-
 
 @dataclass(frozen=True, slots=True)
 class TokenExporter:
@@ -136,7 +133,7 @@ class TokenExporter:
                         outcome=float(batch.outcome[t]),
                     )
                 )
-                aligned = branches.own(graph.trajectory, _possible(aligned, renderer))
+                aligned = branches.own(graph.trajectory, aligned)
                 if not (aligned.rows or aligned.failures):
                     counted.leave_out("nothing of its own to train: an earlier branch of the trace has it")
                     continue
@@ -191,22 +188,3 @@ def _prompted(aligned: Aligned) -> Aligned:
     why = "no token comes before the first sampled one, which therefore cannot be trained"
     first = bare.spans[0]
     return Aligned((), (Failure(bare.trajectory_id, first.turn, first.span, why),), aligned.notes)
-
-
-def _possible(aligned: Aligned, renderer: Renderer | None) -> Aligned:
-    """The same, failed where a row holds an id that no model has, or a log-prob above 0."""
-    most = LARGEST_ID if renderer is None else renderer.tokenizer.get_vocab_size(with_added_tokens=True) - 1
-    for row in aligned.rows:
-        ids, first = row.token_ids, len(row.prompt_ids)
-        wrong = np.flatnonzero((ids < 0) | (ids > most))
-        above = np.flatnonzero(row.logprobs > 0) if row.logprobs is not None else wrong[:0]
-        if not (len(wrong) or len(above)):
-            continue
-        at = int(wrong[0]) - first if len(wrong) else int(above[0])
-        what = f"id {int(ids[first + at])}" if len(wrong) else f"log-prob {float(row.logprobs[at]):g}"  # type: ignore[index]  # it is there
-        range_ = f"0 to {most}" if len(wrong) else "0 or less"
-        where = "in the prompt" if at < 0 else f"at response token {at}"
-        own = next((own for own in row.spans if own.end > at), row.spans[-1])
-        failure = Failure(row.trajectory_id, own.turn, own.span, f"{what} {where}: expected {range_}")
-        return Aligned((), (failure,), aligned.notes)
-    return aligned

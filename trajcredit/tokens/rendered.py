@@ -24,6 +24,7 @@ from trajcredit.tokens.finding import (
     wanted_of_message,
     with_arguments,
 )
+from trajcredit.tokens.inline import INLINE, rewritten
 from trajcredit.tokens.marks import MARK, MOST_MARKS, for_template, marked, settled, unmarked
 from trajcredit.tokens.messages import ChatMessage, chat_messages, chat_tools
 from trajcredit.tokens.record import MisalignedError
@@ -255,6 +256,8 @@ class Script:
         if generated is not None:
             self._check_marks(i, generated, pieces, rest, end, notes)
         message = self.messages[i]
+        if rewritten(message, self.trajectory.spans, prompt, rest, pieces):
+            notes.append(INLINE)
         span = message.parts[0].span if message.parts else -1
         return Said(self.trajectory.spans[span].turn, span, prompt, rest[:end], stop, pieces, generated)
 
