@@ -159,7 +159,7 @@ class TurnTokens(_Noun, frozen=True):
 
 
 class SpawnedBy(_Noun, frozen=True):
-    """The call of another trajectory that started this one (a sub-agent)."""
+    """The call of another trajectory that started this one (a sub-agent); of a branch the last span they share."""
 
     trajectory: str
     span: int | None = None

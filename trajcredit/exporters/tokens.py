@@ -6,7 +6,7 @@ memory does not grow with the number of trajectories.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar, Literal
 
@@ -19,7 +19,7 @@ from trajcredit.exporters.credit import Credit
 from trajcredit.exporters.rows import Exported
 from trajcredit.exporters.whitening import WHITENINGS, Whitening, whitened
 from trajcredit.model import Trajectory
-from trajcredit.tokens import SHARES, Aligned, Counted, Failure, Renderer, Share, TokenRow, align
+from trajcredit.tokens import SHARES, Aligned, Counted, Failure, MisalignedError, Renderer, Share, TokenRow, align
 from trajcredit.tokens.versions import version_number, versions_of
 
 __all__ = ["TokenExporter"]
@@ -43,7 +43,8 @@ class TokenExporter:
     whiten: Whitening = "none"
     """Give the advantages of all trained tokens of the file mean 0 and spread 1, as that trainer does it."""
     misaligned: Literal["stop", "drop"] = "stop"
-    """A trajectory whose tokens do not fit its spans stops the export, or is left out and counted."""
+    """A trajectory whose tokens do not fit its spans, or this trainer's file, stops the export, or is left out and
+    counted."""
     max_tokens: int | None = None
     """Cut longer rows at their end, which is counted; none = never."""
     max_lag: int | None = None
@@ -81,6 +82,12 @@ class TokenExporter:
         """Write rows as the trainer wants them; how many."""
         raise NotImplementedError
 
+    def check(self, rows: Sequence[TokenRow]) -> None:
+        """Called with the rows of each trajectory, before any whitening, so that one can be left out.
+
+        MisalignedError where this trainer's file cannot hold them: no log-probs, say.
+        """
+
     def rows(self, scored: Iterable[Credit], counted: Counted) -> Iterator[TokenRow]:
         """The rows of every trajectory that is scored, fresh and aligned, before any whitening; counts as they go."""
         for trajectory, aligned in self._aligned(scored, counted):
@@ -115,6 +122,7 @@ class TokenExporter:
                 raise InputError("this batch was loaded without its transcripts, and tokens are found from them")
             batch = credit.batch
             for t, graph in enumerate(credit.batch.graphs):
+                branches.meet(graph.trajectory)
                 if (why := self._left_out(graph.trajectory, float(batch.outcome[t]))) is not None:
                     counted.leave_out(why)
                     continue
@@ -133,12 +141,22 @@ class TokenExporter:
                         outcome=float(batch.outcome[t]),
                     )
                 )
-                aligned = branches.own(graph.trajectory, aligned)
+                aligned = self._held(graph.trajectory, branches.own(graph.trajectory, aligned))
                 if not (aligned.rows or aligned.failures):
                     counted.leave_out("nothing of its own to train: an earlier branch of the trace has it")
                     continue
+                branches.keep(graph.trajectory, aligned.rows)
                 counted.add(aligned)
                 yield graph.trajectory, aligned
+
+    def _held(self, trajectory: Trajectory, aligned: Aligned) -> Aligned:
+        """The same, failed where the trainer's file cannot hold it."""
+        try:
+            self.check(aligned.rows)
+        except MisalignedError as wrong:
+            failure = Failure(trajectory.id, wrong.turn, wrong.span, wrong.reason)
+            return Aligned((), (failure,), aligned.notes)
+        return aligned
 
     def _left_out(self, trajectory: Trajectory, outcome: float) -> str | None:
         """Why a trajectory is not exported; None where it is."""
