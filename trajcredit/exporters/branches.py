@@ -16,7 +16,7 @@ import numpy as np
 from trajcredit.model import Span, Trajectory
 from trajcredit.tokens import Aligned, TokenRow, checked
 
-__all__ = ["CONTEXT", "UNKNOWN", "Branches"]
+__all__ = ["CONTEXT", "UNKNOWN", "Branches", "left_by"]
 
 CONTEXT = "tokens that an earlier branch of the trace trains are context here"
 UNKNOWN = "what a branch shares is not said, or the branch that it leaves is not here: all of it is trained"
@@ -52,7 +52,7 @@ class Branches:
 
     def own(self, trajectory: Trajectory, aligned: Aligned) -> Aligned:
         """The same, with mask 0 on what an earlier branch trains, and without rows that then train nothing."""
-        if trajectory.parent is None or not _branched(trajectory):
+        if trajectory.parent is None or left_by(trajectory) is None:
             return aligned
         origins = self._met[trajectory.id].origins
         known = self._left_by(trajectory) is not None and trajectory.parent.span is not None
@@ -71,10 +71,8 @@ class Branches:
 
     def _left_by(self, trajectory: Trajectory) -> str | None:
         """The branch of this trace that a trajectory leaves."""
-        parent = trajectory.parent
-        if parent is None or not _branched(trajectory):
-            return None
-        return parent.trajectory if parent.trajectory in self._met else None
+        left = left_by(trajectory)
+        return left if left in self._met else None
 
     def _shared(self, trajectory: Trajectory, left: str) -> dict[int, Origin]:
         """The spans up to the last that is in both, by their messages."""
@@ -91,8 +89,10 @@ class Branches:
         return found
 
 
-def _branched(trajectory: Trajectory) -> bool:
-    return trajectory.parent is not None and any(note.code == "branched" for note in trajectory.report)
+def left_by(trajectory: Trajectory) -> str | None:
+    """The trajectory of the same trace that a branch leaves; None of what is no branch."""
+    branched = any(note.code == "branched" for note in trajectory.report)
+    return trajectory.parent.trajectory if branched and trajectory.parent is not None else None
 
 
 def _places(spans: Sequence[Span]) -> dict[Place, int]:
