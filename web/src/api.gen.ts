@@ -485,8 +485,8 @@ export interface components {
             reason: string;
             /** Span */
             span: number | null;
-            /** Trajectory */
-            trajectory: string;
+            /** Trajectory Id */
+            trajectory_id: string;
             /** Turn */
             turn: number;
         };
@@ -787,6 +787,8 @@ export interface components {
          * @description Counts of an export, and the rows of one trajectory.
          */
         PreviewOut: {
+            /** Advantage Mean */
+            advantage_mean: number | null;
             /** Looked At */
             looked_at: number;
             /** Of */
@@ -797,7 +799,9 @@ export interface components {
             rows: components["schemas"]["RowPreviewOut"][];
             /** Run */
             run: string;
-            totals: components["schemas"]["TotalsOut"];
+            /** Span Rows */
+            span_rows: number | null;
+            totals: components["schemas"]["TotalsOut"] | null;
         };
         /**
          * Problem
@@ -912,6 +916,10 @@ export interface components {
             ids_source: "engine" | "retokenized";
             /** Mask */
             mask: number[];
+            /** Prompt Ids */
+            prompt_ids: number[];
+            /** Prompt Texts */
+            prompt_texts: string[] | null;
             /** Prompt Tokens */
             prompt_tokens: number;
             /** Response Tokens */
@@ -1141,10 +1149,12 @@ export interface components {
          * @description Sums over the trajectories looked at.
          */
         TotalsOut: {
-            /** Advantage Mean */
-            advantage_mean: number | null;
             /** Advantage Sum */
             advantage_sum: number;
+            /** Cut Tokens */
+            cut_tokens: number;
+            /** Cut Trained */
+            cut_trained: number;
             /** Exact */
             exact: number;
             /** Failed */
@@ -1159,6 +1169,8 @@ export interface components {
             notes: {
                 [key: string]: number;
             };
+            /** Prompt */
+            prompt: number;
             /** Retokenized */
             retokenized: number;
             /** Rows */
