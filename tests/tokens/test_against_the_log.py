@@ -132,8 +132,8 @@ def test_a_tokenizer_that_cannot_write_the_arguments_says_nothing(tmp_path):
 # ---------------------------------------------------------------- thinking that stood in the answer
 
 
-def test_thinking_in_an_answer_is_noted_where_the_template_writes_it_otherwise(load):
-    renderer, other = load(), load(CHATML.replace("<think>", "<reason>").replace("</think>", "</reason>"))
+def test_thinking_in_an_answer_is_noted_where_the_template_writes_it_otherwise(load, changed):
+    renderer, other = load(), changed(("<think>", "<reason>"), ("</think>", "</reason>"))
     inline = [ASK, Span("reasoning", 0, text="hm", inferred=True), answer(text="Yes.")]
     apart = [ASK, Span("reasoning", 0, text="hm"), answer(text="Yes.")]
     assert aligned(inline, renderer).notes == ()
@@ -141,13 +141,11 @@ def test_thinking_in_an_answer_is_noted_where_the_template_writes_it_otherwise(l
     assert aligned(apart, other).notes == ()
 
 
-def test_a_generation_prompt_may_hold_the_opening_tag(load):
-    opened = CHATML.replace(
-        "{{- '<|im_start|>assistant\\n' }}{%- endif %}\n", "{{- '<|im_start|>assistant\\n<think>\\n' }}{%- endif %}\n"
-    )
-    assert opened != CHATML
+def test_a_generation_prompt_may_hold_the_opening_tag(changed):
+    asks = "add_generation_prompt %}{{- '<|im_start|>assistant\\n"
+    opened = changed((asks, f"{asks}<think>\\n"))
     inline = [ASK, Span("reasoning", 0, text="hm", inferred=True), answer(text="Yes.")]
-    assert aligned(inline, load(opened)).notes == ()
+    assert aligned(inline, opened).notes == ()
 
 
 def test_calls_written_into_the_answer_are_part_of_it(load):

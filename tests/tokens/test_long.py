@@ -81,10 +81,10 @@ def test_a_long_run_is_put_together_as_it_would_be_rendered(load, monkeypatch, t
     assert not linear or sum(size > 20 for size in sizes) < 20
 
 
-def test_a_failure_late_in_a_long_run_has_its_place(load):
+def test_a_failure_late_in_a_long_run_has_its_place(changed):
     spans = long_run(40)
     at = next(i for i, span in enumerate(spans) if span.text == "Step 37.")
-    renderer = load(CHATML.replace("message.content or ''", "(message.content or '').replace('37', '38')"))
+    renderer = changed(("message.content or ''", "(message.content or '').replace('37', '38')"))
     assert why(aligned(spans, renderer)) == (
         37,
         at,
