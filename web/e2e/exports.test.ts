@@ -67,6 +67,10 @@ test("8 the preview says what the API counts, token by token, and the file is th
   const shown = await page.locator(".token").count();
   await fold.click();
   await expect.poll(() => page.locator(".token").count()).toBe(shown + 252);
+  const prompt = page.locator(".tokenline", { hasText: `[prompt ${row.prompt_tokens} masked]` });
+  await prompt.getByRole("button").click();
+  const end = row.prompt_texts.map((text: string) => text.replaceAll("\n", "↵"));
+  expect(await prompt.locator(".token").allTextContents()).toEqual(end);
 
   await page.getByLabel("exporter").selectOption("tokens");
   await page.getByLabel("share").selectOption("last");
