@@ -618,8 +618,8 @@ export interface components {
             reason: string;
             /** Span */
             span: number | null;
-            /** Trajectory */
-            trajectory: string;
+            /** Trajectory Id */
+            trajectory_id: string;
             /** Turn */
             turn: number;
         };
@@ -1211,6 +1211,8 @@ export interface components {
          * @description Counts of an export, and the rows of one trajectory.
          */
         PreviewOut: {
+            /** Advantage Mean */
+            advantage_mean: number | null;
             /** Looked At */
             looked_at: number;
             /** Of */
@@ -1221,7 +1223,9 @@ export interface components {
             rows: components["schemas"]["RowPreviewOut"][];
             /** Run */
             run: string;
-            totals: components["schemas"]["TotalsOut"];
+            /** Span Rows */
+            span_rows: number | null;
+            totals: components["schemas"]["TotalsOut"] | null;
         };
         /**
          * Problem
@@ -1336,6 +1340,10 @@ export interface components {
             ids_source: "engine" | "retokenized";
             /** Mask */
             mask: number[];
+            /** Prompt Ids */
+            prompt_ids: number[];
+            /** Prompt Texts */
+            prompt_texts: string[] | null;
             /** Prompt Tokens */
             prompt_tokens: number;
             /** Response Tokens */
@@ -1582,10 +1590,12 @@ export interface components {
          * @description Sums over the trajectories looked at.
          */
         TotalsOut: {
-            /** Advantage Mean */
-            advantage_mean: number | null;
             /** Advantage Sum */
             advantage_sum: number;
+            /** Cut Tokens */
+            cut_tokens: number;
+            /** Cut Trained */
+            cut_trained: number;
             /** Exact */
             exact: number;
             /** Failed */
@@ -1600,6 +1610,8 @@ export interface components {
             notes: {
                 [key: string]: number;
             };
+            /** Prompt */
+            prompt: number;
             /** Retokenized */
             retokenized: number;
             /** Rows */
