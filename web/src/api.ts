@@ -31,7 +31,7 @@ export type IngestItem = Schemas["IngestItem"];
 export type ListQuery = NonNullable<paths["/api/v1/trajectories"]["get"]["parameters"]["query"]>;
 
 export const BASE = "/api/v1";
-const client = createClient<paths>({
+export const client = createClient<paths>({
   baseUrl: location.origin,
   fetch: (request: Request) => globalThis.fetch(request),
 });
@@ -59,7 +59,7 @@ interface Answer<T> {
   response: Response;
 }
 
-async function ask<T>(asked: Promise<Answer<T>>): Promise<T> {
+export async function ask<T>(asked: Promise<Answer<T>>): Promise<T> {
   const answer = await asked.catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     lost();
