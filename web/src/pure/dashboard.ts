@@ -51,7 +51,7 @@ export function readDash(search: string): DashView {
 
 /** `120..180`, `120..`, `..180`, `120`. */
 function readSteps(text: string): [number | null, number | null] {
-  const found = /^(-?\d{1,15})?(\.\.)?(-?\d{1,15})?$/.exec(text);
+  const found = /^(-?\d{1,15})?(?:(\.\.)(-?\d{1,15})?)?$/.exec(text);
   if (!found) return [null, null];
   const [, first, dots, last] = found;
   const step = (digits: string | undefined) => (digits === undefined ? null : Number(digits) + 0);
