@@ -87,14 +87,14 @@ function Cell({ project, panel, pair }: { project: string; panel: AgreementPanel
       </td>
     );
   }
-  const said = `${runText(a)} and ${runText(b)}: ${number(pair.value)} over ${plural(pair.n, "trajectory", "trajectories")}, flat on ${count(pair.flat)}; furthest apart on ${inline(pair.furthest.external_id)}, ${number(pair.furthest.value)}`;
+  const said = `${runText(a)} and ${runText(b)}; flat on ${plural(pair.flat, "trajectory", "trajectories")}; furthest apart on ${inline(pair.furthest.external_id)}, ${number(pair.furthest.value)}`;
   const to = trajectoryPath(project, pair.furthest.id) + writeView({ ...PLAIN, by: a.id, vs: b.id });
   const tone = pair.value < 0 ? "blame" : "credit";
   return (
     <td className={`heat ${tone}`} style={{ "--part": `${Math.round(Math.abs(pair.value) * 45)}%` } as object}>
-      <Go to={to} title={said} aria-label={said}>
-        {number(pair.value)}
-        <span className="small">n {count(pair.n)}</span>
+      <Go to={to} title={said}>
+        {number(pair.value)} <span className="small">n {count(pair.n)}</span>
+        <span className="hidden">: {said}</span>
       </Go>
     </td>
   );
