@@ -52,7 +52,7 @@ function Matrix({ project, panel }: { project: string; panel: AgreementPanel }) 
             <td />
             {runs.slice(0, -1).map((run) => (
               <th scope="col" key={run.id} title={runText(run)}>
-                <span className="hidden">{inline(run.label)} </span>#{run.number}
+                <span className="cutname">{inline(run.label)}</span> #{run.number}
               </th>
             ))}
           </tr>
@@ -70,9 +70,6 @@ function Matrix({ project, panel }: { project: string; panel: AgreementPanel }) 
           ))}
         </tbody>
       </table>
-      <p className="small muted">
-        #{runs[0]?.number} is {runs[0] && runText(runs[0])}
-      </p>
     </div>
   );
 }
