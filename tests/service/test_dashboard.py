@@ -213,7 +213,7 @@ def test_where_runs_score_nothing_there_is_no_share(store: Store) -> None:
 
 def test_every_panel_says_what_it_lacks(store: Store) -> None:
     for panel in (rewards, variance, passes):
-        assert "no trajectory matches" in (panel(store, PROJECT, ALL).needs or "")
+        assert "trajectories: none matches" in (panel(store, PROJECT, ALL).needs or "")
     assert "reward" in (dashboard_length.length(store, PROJECT, ALL).needs or "")
     put(store, rollout("open", None), rollout("closed", None))
     assert "no trajectory that matches has one" in (variance(store, PROJECT, ALL).needs or "")

@@ -23,8 +23,8 @@ MOST_ROLLOUTS = 200
 """Of one group that are shown one by one; the rest is counted."""
 FLAGGED = 0.3
 """A larger share of groups without variance is flagged: they teach a group baseline nothing."""
-NOTHING = "no trajectory matches: upload logs, or widen the filter"
-UNSCORED = "rewards: no trajectory that matches has one; POST /rewards or `trajcredit reward` adds them later"
+NOTHING = "trajectories: none matches; upload logs, or widen the filter"
+UNSCORED = "rewards: no trajectory that matches has one; they may be added later (trajcredit reward, POST /rewards)"
 ALONE = "groups: no two scored rollouts that match share one; log a group or task id, or upload more rollouts"
 
 

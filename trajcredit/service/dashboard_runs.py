@@ -16,7 +16,7 @@ MOST_READ = 10_000
 MOST_RUNS = 8
 LOOKED_AT = 200
 """Of the newest runs, where none is asked for."""
-NO_RUN = "a finished run: score the project (`trajcredit run grpo`, or `Score now` on the Runs screen)"
+NO_RUN = "a finished run: score the project first (trajcredit run dag, or a new run on screen)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

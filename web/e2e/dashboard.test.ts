@@ -64,7 +64,7 @@ test("numbers on screen are the API's", async () => {
   expect(await rows.count()).toBe(rewards.items.length);
   const means = await rows.locator(".figure:nth-child(2)").allTextContents();
   expect(means.map((text) => text.split(" ")[0])).toEqual(rewards.items.map((row: { mean: number }) => two(row.mean)));
-  expect(await rows.locator("a.dot").count()).toBe(rewards.scored);
+  expect(await rows.locator("a.rolloutdot").count()).toBe(rewards.scored);
 
   const variance = await ask("variance");
   const zero = card(page, "Groups without variance");
@@ -132,7 +132,7 @@ test("marks lead to the list, the group and the rollout; the filter is in the li
   await page.getByLabel("step from").fill("6");
   await card(page, "Groups without variance").getByText("0 of 1 group").waitFor();
   expect(new URL(page.url()).search).toBe("?step=6..");
-  await card(page, "Reward by group").locator("a.dot.pass").click();
+  await card(page, "Reward by group").locator("a.rolloutdot.pass").click();
   await page.locator('[data-span="0"]').waitFor();
   await page.goBack();
   await card(page, "Groups without variance").getByText("0 of 1 group").waitFor();
@@ -170,7 +170,7 @@ test("an empty project and one without runs say what each panel needs", async ()
   await page.goto(`${server.url}/p/${project}/dash`);
   await expect
     .poll(() => page.locator(".needs").allTextContents())
-    .toContain("Needs a finished run: score the project (`trajcredit run grpo`, or `Score now` on the Runs screen).");
+    .toContain("Needs a finished run: score the project first (trajcredit run dag, or a new run on screen).");
   await page.close();
 });
 
@@ -197,7 +197,7 @@ test.each(["light", "dark"] as const)(
 
 test("the demo of one group is shown whole", async () => {
   const page = await open("/p/default/dash");
-  const dots = card(page, "Reward by group").locator("a.dot");
+  const dots = card(page, "Reward by group").locator("a.rolloutdot");
   await dots.first().waitFor();
   const links = await dots.evaluateAll((all) => all.map((one) => one.getAttribute("href")?.split("/").at(-1)));
   expect(links.sort()).toEqual(Object.values(ids).sort());

@@ -10,7 +10,7 @@ import {
   reach,
   readDash,
   share,
-  strength,
+  tendency,
   WHOLE,
   whichOf,
   writeDash,
@@ -106,11 +106,13 @@ describe("charts", () => {
   });
 
   test("a correlation in words has the sign of the number", () => {
-    expect([-0.7, -0.2, 0.05, 0.4].map(strength)).toEqual([
-      "longer is strongly worse",
-      "longer is weakly worse",
-      "no tendency",
-      "longer is clearly better",
-    ]);
+    const said = (value: number, half: number | null) =>
+      tendency({ value, low: half === null ? null : value - half, high: half === null ? null : value + half });
+    expect(said(-0.7, 0.1)).toBe("longer is much worse");
+    expect(said(-0.2, 0.1)).toBe("longer is somewhat worse");
+    expect(said(0.4, 0.3)).toBe("longer is clearly better");
+    expect(said(0.05, 0.01)).toBe("longer is hardly better");
+    expect(said(0.4, 0.5)).toBe("no tendency to be told from chance");
+    expect(said(-0.9, null)).toBe("too few groups to tell");
   });
 });

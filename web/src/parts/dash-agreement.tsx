@@ -22,8 +22,8 @@ export function Agreement({ project, view }: Props) {
       {(panel) => (
         <>
           <p>
-            {plural(panel.judged, "trajectory", "trajectories")} with two spans or more that all{" "}
-            {count(panel.runs.length)} runs scored
+            {plural(panel.judged, "trajectory", "trajectories")} with two spans or more that{" "}
+            {panel.runs.length === 2 ? "both runs" : `all ${count(panel.runs.length)} runs`} scored
             {panel.shared < panel.read && (
               <span className="muted">; {count(panel.read - panel.shared)} that not all of them read left out</span>
             )}

@@ -1,5 +1,5 @@
 import { type LengthPanel, type ToolCredit, type ToolsPanel, useLength, useOffPath, useTools } from "../dashboard";
-import { type DashView, listOf, reach, share, strength } from "../pure/dashboard";
+import { type DashView, listOf, reach, share, tendency } from "../pure/dashboard";
 import { count, number, plural, signed } from "../pure/format";
 import { PLAIN, trajectoryPath, writeView } from "../pure/url";
 import { inline } from "../pure/visible";
@@ -44,7 +44,7 @@ function LengthHead({ panel }: { panel: LengthPanel }) {
         <b className="bignumber">{within.mean === null ? "–" : signed(within.mean.value)}</b>{" "}
         <span>
           within groups
-          {within.mean !== null && `: ${strength(within.mean.value)}`}
+          {within.mean !== null && `: ${tendency(within.mean)}`}
         </span>{" "}
         <span className="muted">
           mean of {plural(within.groups, "group")}
@@ -108,7 +108,8 @@ function Tenths({ project, panel }: { project: string; panel: LengthPanel }) {
                   to={trajectoryPath(project, tenth.example) + by(panel.run?.id)}
                   title={`the one of median length: ${inline(tenth.example_name)}`}
                 >
-                  {count(tenth.shortest)} to {count(tenth.longest)}
+                  {count(tenth.shortest)}
+                  {tenth.longest > tenth.shortest && ` to ${count(tenth.longest)}`}
                 </Go>
               </th>
               <td className="figure">{count(tenth.n)}</td>
@@ -173,7 +174,7 @@ function ToolTable({ project, view, panel }: Props & { panel: ToolsPanel }) {
     <div className="scrollx">
       <table className="figures">
         <caption className="small muted">
-          bar: mean credit of a call; line: 5th to 95th percentile; scale ±{number(full)}
+          {ranked.length > 0 && `bar: mean credit of a call; line: 5th to 95th percentile; scale ±${number(full)}`}
           {panel.tools > panel.items.length && `; ${count(panel.items.length)} of ${count(panel.tools)} tools`}
         </caption>
         <thead>

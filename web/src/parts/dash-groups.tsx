@@ -67,8 +67,8 @@ function Summary({ panel }: { panel: RewardsPanel }) {
       {plural(panel.groups, "group")}, {plural(panel.rollouts, "rollout")}
       {unscored > 0 && `, ${count(unscored)} without a reward`}; {panel.sources.map(spaced).join(", ")} rewards.{" "}
       <span className="muted">
-        <span className="dot pass" /> {number(panel.pass_at)} and above passes, <span className="dot fail" /> below
-        fails
+        <span className="rolloutdot pass" /> {number(panel.pass_at)} and above passes,{" "}
+        <span className="rolloutdot fail" /> below fails
       </span>
     </p>
   );
@@ -92,7 +92,7 @@ function GroupRow({ project, group, panel }: { project: string; group: RewardGro
       <span className="figure muted" title="rollouts that passed, of those with a reward">
         {group.passed}/{group.scored}
       </span>
-      <span className="dots">
+      <span className="rewardtrack">
         <i className="passmark" style={{ left: `${inside(at(panel.pass_at))}%` }} />
         {clusters(dots, (dot) => at(dot.reward), MOST).map((cluster) => (
           <Dots key={cluster.at} {...{ project, cluster, pass: panel.pass_at }} />
@@ -117,7 +117,7 @@ function Dots({ project, cluster, pass }: { project: string; cluster: Cluster<Do
           <Go
             key={dot.id}
             to={trajectoryPath(project, dot.id)}
-            className={passed ? "dot pass" : "dot fail"}
+            className={passed ? "rolloutdot pass" : "rolloutdot fail"}
             title={said}
             aria-label={said}
           />

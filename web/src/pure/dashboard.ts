@@ -135,10 +135,11 @@ export function clusters<T>(dots: readonly T[], at: (dot: T) => number, most: nu
     .map(([place, own]) => ({ at: place, dots: own.slice(0, most), more: Math.max(0, own.length - most) }));
 }
 
-/** What a rank correlation says in words. */
-export function strength(value: number): string {
+/** What a rank correlation of length and reward says in words: nothing where its interval holds 0, or there is none. */
+export function tendency({ value, low, high }: { value: number; low: number | null; high: number | null }): string {
+  if (low === null || high === null) return "too few groups to tell";
+  if (low <= 0 && high >= 0) return "no tendency to be told from chance";
   const size = Math.abs(value);
-  if (size < 0.1) return "no tendency";
-  const how = size < 0.3 ? "weakly" : size < 0.6 ? "clearly" : "strongly";
+  const how = size < 0.1 ? "hardly" : size < 0.3 ? "somewhat" : size < 0.6 ? "clearly" : "much";
   return `longer is ${how} ${value < 0 ? "worse" : "better"}`;
 }
