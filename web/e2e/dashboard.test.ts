@@ -10,6 +10,8 @@ import { type Seen, watch } from "./watch";
 
 const { server: served, ids, dag, grpo } = inject("served");
 const server = { ...served, stop: async () => {} };
+/** Panels are asked for all at once, of a server that may have others to serve. */
+const SLOW = { timeout: 20_000 };
 const POOL = `dash-${Date.now()}`;
 let browser: Browser;
 let context: BrowserContext;
@@ -164,12 +166,12 @@ test("runs are chosen, and a cell opens the rollout on which two agree least", a
 
 test("an empty project and one without runs say what each panel needs", async () => {
   const page = await open("/p/nobody/dash");
-  await expect.poll(() => page.locator(".needs").count()).toBe(7);
+  await expect.poll(() => page.locator(".needs").count(), SLOW).toBe(7);
   const project = `open-${Date.now()}`;
   await upload(server, JSON.stringify({ id: "r", messages: [{ role: "user", content: "hi" }] }), "r.jsonl", project);
   await page.goto(`${server.url}/p/${project}/dash`);
   await expect
-    .poll(() => page.locator(".needs").allTextContents())
+    .poll(() => page.locator(".needs").allTextContents(), SLOW)
     .toContain("Needs a finished run: score the project first (trajcredit run dag, or a new run on screen).");
   await page.close();
 });
@@ -182,7 +184,7 @@ test.each(["light", "dark"] as const)(
     const page = await own.newPage();
     for (const path of [`/p/${POOL}/dash`, "/p/nobody/dash"]) {
       await page.goto(server.url + path, { waitUntil: "networkidle" });
-      await expect.poll(() => page.locator("[aria-busy=true]").count()).toBe(0);
+      await expect.poll(() => page.locator("[aria-busy=true]").count(), SLOW).toBe(0);
       const { violations } = await new AxeBuilder({ page }).analyze();
       const serious = violations.filter((found) => found.impact === "serious" || found.impact === "critical");
       expect(serious.map((found) => [found.id, found.nodes.map((node) => node.html.slice(0, 200))])).toEqual([]);
