@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trajcredit.api.routes import edges, labels, plugins, rewards, runs, site, trajectories, uploads
+from trajcredit.api.routes import dashboard, edges, labels, plugins, rewards, runs, site, trajectories, uploads
 
 __all__ = ["API", "SITE"]
 
@@ -14,5 +14,6 @@ API = (
     labels.router,
     runs.router,
     plugins.router,
+    dashboard.router,
 )
 SITE = (plugins.health, site.router)

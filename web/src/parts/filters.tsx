@@ -101,7 +101,7 @@ interface FieldProps {
 }
 
 /** A text field whose value goes into the URL once typing pauses. */
-function Field({ label, value, placeholder, numeric, onChange }: FieldProps) {
+export function Field({ label, value, placeholder, numeric, onChange }: FieldProps) {
   const [typed, setTyped] = useTyped(value, onChange);
   return (
     <label>
