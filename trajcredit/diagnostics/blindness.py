@@ -10,8 +10,8 @@ from trajcredit.diagnostics.table import Table
 
 __all__ = ["THRESHOLD", "state_blindness"]
 
-THRESHOLD = 0.1
-"""One call in ten: a careful agent repeats a read now and then (2 to 5 % in published logs of customer service)."""
+THRESHOLD = 0.05
+"""One call in twenty: in published logs of customer service and of coding 0 to 2 % are such repetitions."""
 
 
 def state_blindness(table: Table) -> Verdict:

@@ -56,8 +56,8 @@ def repeated(graph: SpanGraph, keys: Sequence[int]) -> Iterator[Again]:
     """Calls whose tool, arguments and answer are those of an earlier call, nothing having changed state in between.
 
     keys  call_key of every span
-    The earlier answer had come before the call was made. Where the answer differs something was learnt (a poll), and
-    effects are not reads: neither is a repetition.
+    The earlier answer had come before the call was made, and said something. Where the answer differs something was
+    learnt (a poll), and effects are not reads: neither is a repetition.
     """
     spans = graph.trajectory.spans
     answers = results_of(spans)
@@ -71,6 +71,7 @@ def repeated(graph: SpanGraph, keys: Sequence[int]) -> Iterator[Again]:
                 and answers[before] < i
                 and changed < before
                 and spans[answers[before]].text == spans[answers[i]].text
+                and spans[answers[i]].text.strip()
                 and (not graph.is_write[i] or graph.is_error[i])
             ):
                 yield Again(i, before)
@@ -80,12 +81,15 @@ def repeated(graph: SpanGraph, keys: Sequence[int]) -> Iterator[Again]:
 
 
 def doubled(graph: SpanGraph, keys: Sequence[int]) -> Iterator[Again]:
-    """Effects that succeeded twice with equal arguments, none that reverses having succeeded in between."""
+    """Effects that succeeded twice with equal arguments, none that reverses having succeeded in between.
+
+    Calls without arguments (submit, save) say nothing of what they do again.
+    """
     spans = graph.trajectory.spans
     answers = results_of(spans)
     done: dict[int, int] = {}
     for i in effects(graph):
-        if i not in answers:
+        if i not in answers or not spans[i].arguments:
             continue
         if _words(spans[i].name) & REVERSALS:
             done.clear()

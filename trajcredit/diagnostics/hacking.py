@@ -97,8 +97,7 @@ def _forecast(table: Table, proxy: F64) -> F64:
 
 def _ridge(x: F64, y: F64) -> F64:
     """argmin |y - x w|^2 + RIDGE n |w|^2 (Hoerl and Kennard 1970)."""
-    solved: F64 = np.linalg.solve(x.T @ x + (RIDGE * len(y) + 1e-9) * np.eye(x.shape[1]), x.T @ y)
-    return solved
+    return np.linalg.solve(x.T @ x + (RIDGE * len(y) + 1e-9) * np.eye(x.shape[1]), x.T @ y).astype(np.float64)
 
 
 def _scaled(values: F64) -> F64:

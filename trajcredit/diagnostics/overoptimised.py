@@ -11,17 +11,16 @@ from trajcredit.diagnostics.table import Table
 
 __all__ = ["THRESHOLD", "overoptimised"]
 
-THRESHOLD = -0.1
-"""Spreads of the held-out reward: what a pass rate of one half loses by 5 points."""
-Z_OF_TWO = 2.241402727604947
-"""Two periods are looked at: each interval is one of 97.5 % (Bonferroni), so that both together hold at 95 %."""
+THRESHOLD = -0.05
+"""Spreads of the held-out reward: what a pass rate of one half loses by 2.5 points."""
 
 
 def overoptimised(table: Table) -> Verdict:
     """Change of the held-out reward, in its own spread, from the first or the middle third of training to the last.
 
     Found where the reward that is trained on has risen and the held-out one has fallen by more than the threshold, each
-    by its whole interval. Of the two periods the one with the larger fall is told. Tasks of both ends are paired.
+    by its whole 95 % interval; of each only one tail counts, so that two periods together stay at 5 %. Of the two the
+    one with the larger fall is told. Tasks that both ends have are paired.
     """
     needs = no_second_reward(table)
     thirds = table.scale.thirds()
@@ -37,8 +36,8 @@ def overoptimised(table: Table) -> Verdict:
         return lacking(f"rewards of {name} that differ", f"{name} is the same on every rollout", THRESHOLD)
     periods: list[tuple[bool, Interval, Interval, str]] = []
     for name, start in (("first", first), ("middle", middle)):
-        held = change(table.trusted / spread, start & both, last & both, table.task, Z_OF_TWO)
-        paid = change(table.proxy, start & both, last & both, table.task, Z_OF_TWO)
+        held = change(table.trusted / spread, start & both, last & both, table.task)
+        paid = change(table.proxy, start & both, last & both, table.task)
         if not np.isnan(held.value):
             periods.append((held.high < THRESHOLD and paid.low > 0, held, paid, name))
     if not periods:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from trajcredit.service.diagnosing import Asked, Diagnosis, diagnosed
+from trajcredit.service.running import condensed
 from trajcredit.store import Store, batches
 from trajcredit.store.filters import Filters
 from trajcredit.store.recent import graphs_in_turn, recent
 
-__all__ = ["MOST", "MOST_SPANS", "Filters", "of_project"]
+__all__ = ["MOST", "MOST_SPANS", "Asked", "Filters", "of_project"]
 
 MOST = 4_000
 """Trajectories that one request reads."""
+KEPT_NOTES = 1
+"""Notes of one kind that are told, with how many there are."""
 MOST_SPANS = 200_000
 """Spans that one request reads."""
 
@@ -25,4 +30,5 @@ def of_project(
         names = [(own, head.id) for own, head in zip(loaded.ids, loaded.heads, strict=True)]
         graphs = graphs_in_turn(conn, project, loaded.ids)
         left = picked.left_out
-        return diagnosed(loaded.heads, loaded.columns, loaded.rewards, graphs, names, asked, left, loaded.notes)
+        found = diagnosed(loaded.heads, loaded.columns, loaded.rewards, graphs, names, asked, left, loaded.notes)
+    return replace(found, notes=condensed(found.notes, KEPT_NOTES))

@@ -8,6 +8,19 @@ from __future__ import annotations
 
 from trajcredit.api.models.common import EdgeKind, Kind, Law, NoteOut, Out, Problem, RunState, Source
 from trajcredit.api.models.credits import CreditColumns, PathStep, SpanCredit, SpanCredits, TermOut, Why
+from trajcredit.api.models.diagnostics import (
+    ChecklistItem,
+    ComparisonOut,
+    DiagnosedOver,
+    Diagnosis,
+    DifferenceOut,
+    DiversityOut,
+    FailureEvidence,
+    FailureModeOut,
+    PassAtKOut,
+    TrendOut,
+    TrendPoint,
+)
 from trajcredit.api.models.edges import EdgeColumns, EdgeEvidence, EdgeEvidenceList, EdgeMatch
 from trajcredit.api.models.exports import AlignmentFailureOut, PreviewOut, RowPreviewOut, TotalsOut
 from trajcredit.api.models.plugins import (
@@ -34,13 +47,21 @@ from trajcredit.api.models.uploads import IngestItem, IngestProblem, IngestResul
 __all__ = [
     "AlignmentFailureOut",
     "AttributorInfo",
+    "ChecklistItem",
+    "ComparisonOut",
     "CreditColumns",
+    "DiagnosedOver",
+    "Diagnosis",
+    "DifferenceOut",
+    "DiversityOut",
     "EdgeColumns",
     "EdgeEvidence",
     "EdgeEvidenceList",
     "EdgeKind",
     "EdgeMatch",
     "ExporterInfo",
+    "FailureEvidence",
+    "FailureModeOut",
     "FormatInfo",
     "Health",
     "IngestItem",
@@ -51,6 +72,7 @@ __all__ = [
     "NoteOut",
     "Out",
     "ParameterInfo",
+    "PassAtKOut",
     "PathStep",
     "PreviewOut",
     "Problem",
@@ -75,5 +97,7 @@ __all__ = [
     "TrajectoryOut",
     "TrajectoryPage",
     "TrajectoryRow",
+    "TrendOut",
+    "TrendPoint",
     "Why",
 ]
