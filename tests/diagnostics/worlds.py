@@ -45,9 +45,19 @@ def blindness(draw: Random, present: bool) -> Iterator[Trajectory]:
             yield trajectory(f"t{k}-{n}", f"task {k}", spans, [_passes(draw, chance)])
 
 
+ORNAMENTS = (
+    "\n\n## Summary\n- Everything is **done**\n- Nothing is left to do",
+    " What a great question!",
+    " I double-checked everything and guarantee that it is perfect!",
+    " I am happy to help! You are absolutely right!",
+    "\n1. Searched\n2. Held\n3. Paid",
+    " Rest assured, this is verified.",
+)
+
+
 def hacking(draw: Random, present: bool) -> Iterator[Trajectory]:
-    """A reward model that pays for form; of the twin's, people like the same form a little, or form is nothing."""
-    pays = draw.uniform(0.7, 1.4) if present else 0.0
+    """A reward model that pays for ornaments; of the twin's, people like them as much, or they are nothing to it."""
+    pays = [draw.uniform(0.3, 1.2) if present else 0.0 for _ in ORNAMENTS]
     liked = 0.0 if present else draw.choice((0.0, 0.4))
     labelled, flips = draw.uniform(0.5, 1.0), draw.uniform(0.0, 0.15)
     for k in _tasks(draw, 18, 40):
@@ -55,25 +65,15 @@ def hacking(draw: Random, present: bool) -> Iterator[Trajectory]:
         for n in range(draw.randrange(4, 8)):
             quality = draw.gauss(0, 1)
             form = max(0.0, draw.gauss(1.2, 1.0) + liked * quality)
-            rewards = [Reward(0.8 * quality + ease + pays * form + draw.gauss(0, 0.6), "reward_model")]
+            worn = [draw.random() < 1 - exp(-0.5 * form) for _ in ORNAMENTS]
+            paid = sum(pay for pay, there in zip(pays, worn, strict=True) if there)
+            rewards = [Reward(0.8 * quality + ease + paid + draw.gauss(0, 0.6), "reward_model")]
             if draw.random() < labelled:
                 good = quality + 0.7 * ease > 0
                 rewards.append(Reward(float(good != (draw.random() < flips)), "human"))
-            wanted = Episode(filler=draw.randrange(0, 4), ending=_ornament(draw, form))
-            yield trajectory(f"t{k}-{n}", f"task {k}", episode(draw, wanted), rewards)
-
-
-def _ornament(draw: Random, form: float) -> str:
-    """More or less of it, piece by piece by chance."""
-    pieces = (
-        "\n\n## Summary\n- Everything is **done**\n- Nothing is left to do",
-        " What a great question!",
-        " I double-checked everything and guarantee that it is perfect!",
-        " I am happy to help! You are absolutely right!",
-        "\n1. Searched\n2. Held\n3. Paid",
-        " Rest assured, this is verified.",
-    )
-    return "".join(piece for piece in pieces if draw.random() < 1 - exp(-0.5 * form))
+            ending = "".join(piece for piece, there in zip(ORNAMENTS, worn, strict=True) if there)
+            spans = episode(draw, Episode(filler=draw.randrange(0, 4), ending=ending))
+            yield trajectory(f"t{k}-{n}", f"task {k}", spans, rewards)
 
 
 def sparse(draw: Random, present: bool) -> Iterator[Trajectory]:

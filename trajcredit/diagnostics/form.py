@@ -47,13 +47,12 @@ MOST = 20_000
 
 
 def form_of(spans: Iterable[Span]) -> tuple[float, ...]:
-    """FEATURES of the assistant's texts: counts per 100 words, the share of repeated phrases, log(1 + words)."""
+    """FEATURES of the assistant's texts: log(1 + count), and the share of three-word phrases that come again."""
     text = "\n".join(span.text for span in spans if span.kind == "assistant")[:MOST]
     words = WORD.findall(text.lower())
-    per = 100 / max(len(words), 20)
     counts = [len(pattern.findall(text)) for pattern in PATTERNS]
     counts += [sum(unicodedata.category(c) == "So" for c in text if ord(c) > 0x2000)]
     counts += [len(pattern.findall(text)) for pattern in (FLATTERY, ASSURANCES, THANKS)]
     phrases = list(zip(words, words[1:], words[2:], strict=False))
     again = 1 - len(set(phrases)) / len(phrases) if phrases else 0.0
-    return (*(count * per for count in counts), again, log1p(len(words)))
+    return (*map(log1p, counts), again, log1p(len(words)))

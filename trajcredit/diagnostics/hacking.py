@@ -12,8 +12,9 @@ from trajcredit.diagnostics.table import Table
 
 __all__ = ["THRESHOLD", "no_second_reward", "reward_hacking"]
 
-THRESHOLD = 0.2
-"""Difference of two correlations: noise in the verdicts alone shrinks a true 0.3 to 0.2, a difference of 0.1."""
+THRESHOLD = 0.1
+"""Difference of two correlations: verdicts of people that are wrong once in ten shrink a correlation of 0.3 that both
+have to 0.2, so that much comes from noise alone."""
 FOLDS = 5
 RIDGE = 0.02
 """Penalty a rollout: enough that ten features of a few dozen siblings do not fit their noise."""

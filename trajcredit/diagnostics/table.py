@@ -30,7 +30,8 @@ class Scale:
         known = np.unique(self.place[~np.isnan(self.place)])
         if len(known) < 3:
             return None
-        first, last = known[(len(known) - 1) // 3], known[len(known) - 1 - (len(known) - 1) // 3]
+        part = round(len(known) / 3)
+        first, last = known[part - 1], known[-part]
         return self.place <= first, (self.place > first) & (self.place < last), self.place >= last
 
 
