@@ -31,27 +31,27 @@ def table(*rows: dict[str, Any], **whole: Any) -> Table:
     seen = tuple(_seen(one) for one in rows)
     size = column("credited", NAN).astype(np.float64)
     off = column("off_path", 0.0).astype(np.float64)
-    fields = dict(
-        seen=seen,
-        group=column("group", 0).astype(np.int64),
-        task=column("task", 0).astype(np.int64),
-        scale=order_of(seen),
-        outcome=column("outcome", NAN).astype(np.float64),
-        pass_at=0.5,
-        proxy=column("proxy", NAN).astype(np.float64),
-        trusted=column("trusted", NAN).astype(np.float64),
-        proxy_name="reward_model" if any("proxy" in one for one in rows) else None,
-        trusted_name="human" if any("trusted" in one for one in rows) else None,
-        early=column("early", False).astype(bool),
-        off_path=off,
-        credited=size,
-        off_calls=off,
-        credited_calls=np.nan_to_num(size),
-        flat=column("flat", True).astype(bool),
-        stray=column("stray", -1).astype(np.int64),
-        attributor="grpo",
-        calls_made=tuple(tuple(one.get("calls_made", ())) for one in rows),
-    )
+    fields = {
+        "seen": seen,
+        "group": column("group", 0).astype(np.int64),
+        "task": column("task", 0).astype(np.int64),
+        "scale": order_of(seen),
+        "outcome": column("outcome", NAN).astype(np.float64),
+        "pass_at": 0.5,
+        "proxy": column("proxy", NAN).astype(np.float64),
+        "trusted": column("trusted", NAN).astype(np.float64),
+        "proxy_name": "reward_model" if any("proxy" in one for one in rows) else None,
+        "trusted_name": "human" if any("trusted" in one for one in rows) else None,
+        "early": column("early", False).astype(bool),
+        "off_path": off,
+        "credited": size,
+        "off_calls": off,
+        "credited_calls": np.nan_to_num(size),
+        "flat": column("flat", True).astype(bool),
+        "stray": column("stray", -1).astype(np.int64),
+        "attributor": "grpo",
+        "calls_made": tuple(tuple(one.get("calls_made", ())) for one in rows),
+    }
     return Table(**{**fields, **whole})
 
 

@@ -174,7 +174,9 @@ def test_an_outdated_value_counts_as_much_as_a_doubled_effect():
             "rewards of human that differ within a task",
             id="a verdict that never differs",
         ),
-        pytest.param("sparse_reward", [row(k, outcome=0) for k in TASKS], "two scored rollouts of a task", id="singles"),
+        pytest.param(
+            "sparse_reward", [row(k, outcome=0) for k in TASKS], "two scored rollouts of a task", id="singles"
+        ),
         pytest.param("group_collapse", [row(k, outcome=0) for k in TASKS], "two scored rollouts of a task", id="alone"),
         pytest.param("group_collapse", [row(0)], "two scored rollouts of a task", id="no outcome"),
         pytest.param(

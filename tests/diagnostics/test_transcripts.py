@@ -65,7 +65,9 @@ def test_parallel_calls_that_are_alike_repeat_nothing():
         pytest.param(
             [(*PAY, "paid"), ("cancel_hold", {"hold": "H-1"}, "cancelled"), (*PAY, "paid")], [], id="undone in between"
         ),
-        pytest.param([("hold_seat", {}, "held"), ("hold_seat", {}, "held")], [], id="no arguments: of what, is unknown"),
+        pytest.param(
+            [("hold_seat", {}, "held"), ("hold_seat", {}, "held")], [], id="no arguments: of what, is unknown"
+        ),
         pytest.param([(*LOOK, "pending"), (*LOOK, "pending")], [], id="a look changes nothing"),
     ],
 )

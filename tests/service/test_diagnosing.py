@@ -1,11 +1,10 @@
-"""The service: which reward is doubted, whose credit is looked at, files and database alike, reports that are harmless."""
+"""The service: which reward is doubted, whose credit is looked at, files and database alike, harmless reports."""
 
 from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -17,7 +16,7 @@ from trajcredit.service.diagnosing_html import html
 from trajcredit.service.diagnosing_markdown import markdown
 from trajcredit.service.diagnosing_stored import Filters, of_project
 
-HOSTILE = '<script>alert(1)</script>|`[x](javascript:y)` \u202eevil\u200b "q" \'a\' &amp; ![i](http://x) @you #1'
+HOSTILE = "<script>alert(1)</script>|`[x](javascript:y)` \u202eevil\u200b \"q\" 'a' &amp; ![i](http://x) @you #1"
 
 
 def looked(trajectories, **asked):
@@ -104,13 +103,13 @@ def test_evidence_names_the_span_of_the_second_charge():
 
 @pytest.fixture
 def stored(store):
-    ingesting.ingest(store, "default", b"\n".join(map(encode, SICK)), name="sick.jsonl")
+    ingesting.ingest(store, "default", [ingesting.Log(b"\n".join(map(encode, SICK)), "sick.jsonl")])
     return store
 
 
 def test_what_is_stored_gives_what_the_file_gives(stored):
     found, told = of_project(stored, "default", Filters(), diagnosing.Asked()), looked(SICK)
-    assert [msgspec.structs.asdict(one) if False else (one.mode, one.figure, one.low, one.says) for one in found.modes] == [
+    assert [(one.mode, one.figure, one.low, one.says) for one in found.modes] == [
         (one.mode, one.figure, one.low, one.says) for one in told.modes
     ]
     assert found.pass_at_k == told.pass_at_k
@@ -124,7 +123,8 @@ def test_too_many_are_cut_to_whole_groups_of_the_newest(stored):
     assert found.over.trajectories + found.over.left_out == len(SICK)
     newest = {t.task for t in SICK[-20:]}
     whole = [t for t in SICK if t.task in newest and all(s in SICK[-20:] for s in SICK if s.task == t.task)]
-    assert found.over.trajectories == len(whole) > 0
+    assert found.over.trajectories == len(whole)
+    assert whole
     assert "more were not read" in markdown(found)
     assert of_project(stored, "default", Filters(), diagnosing.Asked(), spans=100).over.trajectories <= 10
 
@@ -139,9 +139,7 @@ def test_an_empty_project_needs_everything(store):
 
 def hostile():
     """The sick world with names that would do something if they could."""
-    spans = [
-        [replace(s, name=HOSTILE) if s.name == "charge_card" else s for s in t.spans] for t in SICK
-    ]
+    spans = [[replace(s, name=HOSTILE) if s.name == "charge_card" else s for s in t.spans] for t in SICK]
     return [
         replace(t, id=f"{t.id} {HOSTILE}", spans=own, tools=[], policy_version=f"v{n % 2} {HOSTILE}", model=HOSTILE)
         for n, (t, own) in enumerate(zip(SICK, spans, strict=True))
