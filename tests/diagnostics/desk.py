@@ -13,7 +13,7 @@ from typing import Any
 
 from trajcredit.model import Reward, Span, SpanTokens, Tool, Trajectory
 
-__all__ = ["TOOLS", "Desk", "Episode", "episode", "trajectory", "words"]
+__all__ = ["TOOLS", "Desk", "Episode", "episode", "reply", "trajectory", "words"]
 
 TOOLS = [
     Tool("search_flights", "Find flights.", writes=False),
@@ -140,6 +140,12 @@ def episode(draw: Random, wanted: Episode) -> list[Span]:
     filler = f" {words(draw, wanted.filler)}" if wanted.filler else ""
     desk.say(f"Booked {flight}, receipt {receipt}.{filler}{wanted.ending}")
     return desk.spans
+
+
+def reply(draw: Random, filler: int = 0, ending: str = "") -> list[Span]:
+    """An answer without calls, for what shows in outcomes, lengths and tokens alone."""
+    text = f"The answer is {draw.randrange(10**6)}. {words(draw, filler)}".strip()
+    return [Span("user", -1, f"Question {draw.randrange(10**6)}?"), Span("assistant", 0, text + ending)]
 
 
 def _stray(desk: Desk, city: str) -> int:

@@ -79,11 +79,12 @@ def test_rank_correlation_of_what_does_not_vary_is_not_known():
 
 def test_a_bootstrap_brackets_the_mean_and_repeats_itself():
     values = np.random.default_rng(0).normal(3, 1, 40)
-
-    def average(weight):
-        return float(weight @ values / weight.sum())
-
-    found = bootstrap(average, 40, draws=500)
+    found = bootstrap(values, np.ones(40), draws=500)
     plain = mean(values, np.arange(40))
     assert found.low == pytest.approx(plain.low, abs=0.08)
-    assert found == bootstrap(average, 40, draws=500)
+    assert found == bootstrap(values, np.ones(40), draws=500)
+
+
+def test_a_bootstrap_of_a_ratio_weighs_clusters_by_what_they_hold():
+    found = bootstrap(np.array([1.0, 3.0]), np.array([2.0, 6.0]))
+    assert (found.value, found.low, found.high) == (0.5, 0.5, 0.5)

@@ -12,8 +12,8 @@ from random import Random
 
 import numpy as np
 
-from tests.diagnostics.desk import Episode, episode, trajectory
-from trajcredit.model import ACTION_KINDS, Reward, Span, SpanTokens, Trajectory
+from tests.diagnostics.desk import Episode, episode, reply, trajectory
+from trajcredit.model import ACTION_KINDS, Reward, SpanTokens, Trajectory
 
 __all__ = ["WORLDS", "world"]
 
@@ -72,7 +72,7 @@ def hacking(draw: Random, present: bool) -> Iterator[Trajectory]:
                 good = quality + 0.7 * ease > 0
                 rewards.append(Reward(float(good != (draw.random() < flips)), "human"))
             ending = "".join(piece for piece, there in zip(ORNAMENTS, worn, strict=True) if there)
-            spans = episode(draw, Episode(filler=draw.randrange(0, 4), ending=ending))
+            spans = reply(draw, draw.randrange(0, 6), ending)
             yield trajectory(f"t{k}-{n}", f"task {k}", spans, rewards)
 
 
@@ -82,7 +82,7 @@ def sparse(draw: Random, present: bool) -> Iterator[Trajectory]:
     for k in _tasks(draw, 20, 50):
         chance = draw.uniform(0.0, 0.02) if draw.random() < hopeless else draw.betavariate(1.5, 1.5)
         for n in range(draw.randrange(4, 9)):
-            yield trajectory(f"t{k}-{n}", f"task {k}", episode(draw, Episode()), [_passes(draw, chance)])
+            yield trajectory(f"t{k}-{n}", f"task {k}", reply(draw), [_passes(draw, chance)])
 
 
 def entangled(draw: Random, present: bool) -> Iterator[Trajectory]:
@@ -105,7 +105,7 @@ def kl(draw: Random, present: bool) -> Iterator[Trajectory]:
         moved = far * (step + 1) / steps
         for k in tasks:
             for n in range(2):
-                spans = episode(draw, Episode())
+                spans = reply(draw)
                 chance = ease[k] if stuck else min(0.95, ease[k] + 0.5 * step / (steps - 1))
                 tokens = [_sampled(draw, moved) if span.kind in ACTION_KINDS else None for span in spans]
                 name = f"s{step}-t{k}-{n}"
@@ -115,7 +115,7 @@ def kl(draw: Random, present: bool) -> Iterator[Trajectory]:
 def _sampled(draw: Random, divergence: float) -> SpanTokens:
     """Tokens of a policy whose logits are those of the reference plus noise; a small noise s has KL of about s^2/2."""
     random = np.random.default_rng(draw.getrandbits(32))
-    n, size = draw.randrange(8, 30), 24
+    n, size = draw.randrange(20, 80), 24
     ref = random.normal(0, 1.5, (n, size))
     policy = ref + random.normal(0, (2 * divergence) ** 0.5, (n, size))
     ref, policy = (x - np.log(np.exp(x).sum(axis=1, keepdims=True)) for x in (ref, policy))
@@ -134,7 +134,7 @@ def length(draw: Random, present: bool) -> Iterator[Trajectory]:
             filler = max(0, round(draw.gauss(typical, 3)))
             value = draw.gauss(0, 1) + weight * (filler - typical) / 3 + confounded * typical
             rewards = [Reward(value, "reward_model")]
-            yield trajectory(f"t{k}-{n}", f"task {k}", episode(draw, Episode(filler=filler)), rewards)
+            yield trajectory(f"t{k}-{n}", f"task {k}", reply(draw, filler), rewards)
 
 
 def overoptimised(draw: Random, present: bool) -> Iterator[Trajectory]:
@@ -153,7 +153,7 @@ def overoptimised(draw: Random, present: bool) -> Iterator[Trajectory]:
                 good = float(draw.random() < 1 / (1 + exp(-odds)))
                 model = 0.5 * good + rise * at + 0.5 * ease[k] + draw.gauss(0, 0.6)
                 rewards = [Reward(model, "reward_model"), Reward(good)]
-                spans = [Span("user", -1, f"Task {k}."), Span("assistant", 0, f"Answer {draw.randrange(10**6)}.")]
+                spans = reply(draw)
                 yield trajectory(f"s{step}-t{k}-{n}", f"task {k}", spans, rewards, step=step)
 
 
@@ -164,7 +164,7 @@ def collapse(draw: Random, present: bool) -> Iterator[Trajectory]:
         sure = draw.random() < extreme
         chance = draw.choice((0.01, 0.99)) if sure else draw.uniform(0.3, 0.7)
         for n in range(draw.randrange(4, 9)):
-            yield trajectory(f"t{k}-{n}", f"task {k}", episode(draw, Episode()), [_passes(draw, chance)])
+            yield trajectory(f"t{k}-{n}", f"task {k}", reply(draw), [_passes(draw, chance)])
 
 
 def staleness(draw: Random, present: bool) -> Iterator[Trajectory]:
@@ -176,9 +176,8 @@ def staleness(draw: Random, present: bool) -> Iterator[Trajectory]:
             task = f"task {draw.randrange(10**6)}"
             for n in range(4):
                 lag = draw.randrange(5, 30) if draw.random() < late else min(3, int(draw.expovariate(1.2)))
-                spans = [Span("user", -1, task), Span("assistant", 0, f"Answer {draw.randrange(10**6)}.")]
-                rewards = [_passes(draw, 0.5)]
-                yield trajectory(f"s{step}-{k}-{n}", task, spans, rewards, step=step, version=str(step - lag))
+                name, rewards = f"s{step}-{k}-{n}", [_passes(draw, 0.5)]
+                yield trajectory(name, task, reply(draw), rewards, step=step, version=str(step - lag))
 
 
 def memory(draw: Random, present: bool) -> Iterator[Trajectory]:

@@ -14,7 +14,7 @@ from trajcredit.model import Span
 
 __all__ = ["Again", "Outdated", "doubled", "outdated", "repeated", "results_of", "unused"]
 
-USES = [EDGE_KINDS.index(kind) for kind in ("value", "state", "explicit", "override")]
+USES = np.array([kind in ("value", "state", "explicit", "override") for kind in EDGE_KINDS])
 """Edges that say a result was used; a result on its call, and order alone, do not."""
 COMMANDS = ("command", "code")
 """Grounds on which a call counts as changing state: a command is run again for good reason (a test, a build)."""
@@ -133,7 +133,7 @@ def outdated(graph: SpanGraph, keys: Sequence[int]) -> Iterator[Outdated]:
 def unused(graph: SpanGraph) -> tuple[int, int]:
     """Results that say something and that no later span used, and all that say something."""
     spans = graph.trajectory.spans
-    used = set(graph.parents[np.isin(graph.kind, USES)].tolist())
+    used = set(graph.parents[USES[graph.kind]].tolist())
     said = [i for i, s in enumerate(spans) if s.kind == "tool_result" and s.text.strip()]
     return sum(i not in used for i in said), len(said)
 

@@ -133,7 +133,7 @@ def _difference(name: str, unit: str, values: F64, tasks: list[tuple[list[int], 
         return None
     means = np.array(pairs)
     gaps = means[:, 1] - means[:, 0]
-    found = bootstrap(lambda weight: float(weight @ gaps / weight.sum()), len(gaps))
+    found = bootstrap(gaps, np.ones(len(gaps)))
     wide = len(gaps) > 1
     return Difference(
         measure=name,

@@ -6,7 +6,6 @@ small data do not alarm.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
 
@@ -93,19 +92,18 @@ def change(values: F64, before: BOOL, after: BOOL, task: I64, z: float = Z) -> I
     return Interval(value, value - reach, value + reach, fewest)
 
 
-def bootstrap(statistic: Callable[[F64], float], clusters: int, draws: int = DRAWS, seed: int = 0) -> Interval:
-    """A statistic of how often each cluster is counted, clusters drawn with replacement (Efron 1979).
+def bootstrap(num: F64, den: F64, draws: int = DRAWS, seed: int = 0) -> Interval:
+    """sum(num) / sum(den) over clusters drawn with replacement: percentiles of the draws (Efron 1979).
 
-    statistic  f64[C] -> the figure; NaN where a draw leaves nothing to measure
+    num, den  f64[C]  one entry a cluster; no interval (NaN) where there is one cluster
     """
-    random = np.random.default_rng(seed)
-    value = statistic(np.ones(clusters))
-    counts = random.multinomial(clusters, np.full(clusters, 1 / clusters), size=draws).astype(np.float64)
-    drawn = np.array([statistic(row) for row in counts])
-    known = drawn[~np.isnan(drawn)]
-    if not len(known) or clusters < 2:
+    clusters = len(num)
+    value = float(num.sum() / den.sum())
+    if clusters < 2:
         return Interval(value, np.nan, np.nan, clusters)
-    low, high = np.percentile(known, [2.5, 97.5])
+    counts = np.random.default_rng(seed).multinomial(clusters, np.full(clusters, 1 / clusters), size=draws)
+    drawn = (counts @ num) / (counts @ den)
+    low, high = np.percentile(drawn, [2.5, 97.5])
     return Interval(value, float(low), float(high), clusters)
 
 

@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 
-from trajcredit.arrays import F64, I64
+from trajcredit.arrays import I64
 from trajcredit.diagnostics.intervals import bootstrap
 from trajcredit.diagnostics.table import Table
 
@@ -50,12 +50,7 @@ def _one(k: int, sizes: I64, passes: I64, task: I64) -> PassAtK:
     use = sizes >= k
     found = np.array([pass_at(n, c, k) for n, c in zip(sizes[use].tolist(), passes[use].tolist(), strict=True)])
     which = np.unique(task[use], return_inverse=True)[1]
-    total, count = np.bincount(which, found), np.bincount(which).astype(np.float64)
-
-    def average(weight: F64) -> float:
-        return float(weight @ total / (weight @ count))
-
-    drawn = bootstrap(average, len(count))
+    drawn = bootstrap(np.bincount(which, found).astype(np.float64), np.bincount(which).astype(np.float64))
     known = not np.isnan(drawn.low)
     low, high = (drawn.low, drawn.high) if known else (None, None)
     return PassAtK(k, drawn.value, low, high, int(use.sum()), int((~use).sum()))
