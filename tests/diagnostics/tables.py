@@ -49,6 +49,7 @@ def table(*rows: dict[str, Any], **whole: Any) -> Table:
         "credited_calls": np.nan_to_num(size),
         "flat": column("flat", True).astype(bool),
         "stray": column("stray", -1).astype(np.int64),
+        "traced": column("traced", True).astype(bool),
         "attributor": "grpo",
         "calls_made": tuple(tuple(one.get("calls_made", ())) for one in rows),
     }

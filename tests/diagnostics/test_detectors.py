@@ -221,6 +221,13 @@ def test_small_data_do_not_alarm(mode):
     assert detect(mode, few).status == "needs"
 
 
+def test_rollouts_whose_outcome_rests_on_a_farewell_are_left_out_of_entangled_credit():
+    untold = [row(k, credited=4.0, off_path=4.0, traced=False) for k in range(10, 13)]
+    found = detect("entangled_credit", [*FLAT, *untold])
+    assert found.figure == detect("entangled_credit", FLAT).figure
+    assert "; 3 more rest on their last words alone" in found.says
+
+
 def test_hacking_is_the_difference_of_two_correlations():
     found = detect("reward_hacking", HACKED)
     form = np.tile(np.arange(5.0) - 2, 12) / np.arange(5.0).std()

@@ -174,3 +174,10 @@ def test_thirds_are_of_places_not_of_rollouts():
     thirds = whole.scale.thirds()
     assert thirds is not None
     assert [np.flatnonzero(part).tolist() for part in thirds] == [[0, 1, 2, 3], [4, 5], [6]]
+
+
+def test_the_doubted_reward_is_followed_where_there_are_two():
+    rows = [row(k, step=s, proxy=float(s), trusted=0.0, outcome=0.0) for k in range(3) for s in (1, 2)]
+    assert [point.doubted for point in trend(table(*rows)).points] == [1.0, 2.0]
+    one = [{name: value for name, value in facts.items() if name != "trusted"} for facts in rows]
+    assert [point.doubted for point in trend(table(*one)).points] == [None, None]

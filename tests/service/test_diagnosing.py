@@ -161,7 +161,8 @@ def test_hostile_text_is_shown_in_html_and_does_nothing():
 def test_hostile_text_is_no_markdown():
     names = sorted({t.policy_version for t in hostile()})
     text = markdown(looked(hostile(), compare=tuple(names)))
-    assert not re.search(r"(?<!\\)[<`\[]", text)
+    assert not re.search(r"(?<!\\)[<`\[@]", text)
+    assert "http://" not in text
     assert "\u202e" not in text
     rows = [line for line in text.splitlines() if line.startswith("|")]
     widths = [len(re.findall(r"(?<!\\)\|", line)) for line in rows]

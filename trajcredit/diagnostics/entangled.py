@@ -15,16 +15,21 @@ THRESHOLD = 0.25
 
 
 def entangled_credit(table: Table) -> Verdict:
-    """Size of the credit on actions off every path to the outcome, its answer or an effect, over that on all."""
-    who = np.flatnonzero(table.credited > 0)
+    """Size of the credit on actions off every path to the outcome, its answer or an effect, over that on all.
+
+    Where nothing was changed and the last words rest on nothing (a farewell), the graph does not say what the outcome
+    rests on: such trajectories are left out, and counted.
+    """
+    paid = table.credited > 0
+    who = np.flatnonzero(paid & table.traced)
     name = table.attributor
-    if not len(who):
+    if not paid.any():
         return lacking(
             "outcomes that differ within a group (else no credit is given to anybody)",
             f"{name} gives no action any credit",
             THRESHOLD,
         )
-    few = too_few(len(np.unique(table.task[who])), "tasks whose rollouts get credit", THRESHOLD)
+    few = too_few(len(np.unique(table.task[who])), "tasks whose credit can be followed to an outcome", THRESHOLD)
     if few is not None:
         return few
     found = ratio(table.off_path[who], table.credited[who], table.task[who])
@@ -35,6 +40,8 @@ def entangled_credit(table: Table) -> Verdict:
         f"outcome{alone}, in {int((table.off_path[who] > 0).sum()):,} of {len(who):,} trajectories with credit; "
         f"in {int(table.flat[who].sum()):,} all actions have the same number"
     )
+    untold = int((paid & ~table.traced).sum())
+    says += f"; {untold:,} more rest on their last words alone and are left out" if untold else ""
     part = table.off_path[who] / table.credited[who]
     evidence = tuple(
         _finding(table, int(who[k]), float(part[k])) for k in np.argsort(-part, kind="stable").tolist() if part[k] > 0

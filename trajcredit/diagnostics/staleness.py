@@ -77,4 +77,6 @@ def _unlike(steps: F64, versions: F64) -> str | None:
     slope = float(np.polyfit(places, freshest, 1)[0])
     if 0.5 <= slope <= 2:
         return None
-    return f"the newest policy versions go up by {slope:.2g} a training step, not by 1: they do not count the same thing"
+    return (
+        f"the newest policy versions go up by {slope:.2g} a training step, not by 1: they do not count the same thing"
+    )

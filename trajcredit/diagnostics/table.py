@@ -51,6 +51,7 @@ class Table:
     off_calls, credited_calls f64[T]  the same of calls alone
     flat       bool[T]  all actions have one credit
     stray      i64[T]   the span off every path to look at first; -1
+    traced     bool[T]  the outcome rests on more than the last action, or there is no more
     calls_made T        call_key of every call, in order
     """
 
@@ -71,6 +72,7 @@ class Table:
     credited_calls: F64
     flat: BOOL
     stray: I64
+    traced: BOOL
     attributor: str
     calls_made: tuple[tuple[int, ...], ...]
 

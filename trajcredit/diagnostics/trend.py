@@ -28,6 +28,8 @@ class Point:
     reward: float | None
     reward_low: float | None
     reward_high: float | None
+    doubted: float | None
+    """Mean of the reward that is held against a more trusted one, where there are two."""
     pass_rate: float | None
     pass_low: float | None
     pass_high: float | None
@@ -85,12 +87,18 @@ def _point(table: Table, places: F64, use: BOOL, lengths: F64) -> Point:
         reward=None if reward is None else reward.value,
         reward_low=reward.low if reward is not None and wide else None,
         reward_high=reward.high if reward is not None and wide else None,
+        doubted=_doubted(table, use),
         pass_rate=None if passes is None else passes.value,
         pass_low=passes.low if passes is not None and wide else None,
         pass_high=passes.high if passes is not None and wide else None,
         kl=sum(table.seen[t].sampled.kl for t in chosen) / tokens if tokens else None,
         length=float(lengths[use].mean()),
     )
+
+
+def _doubted(table: Table, use: BOOL) -> float | None:
+    known = use & ~np.isnan(table.proxy)
+    return float(table.proxy[known].mean()) if table.trusted_name is not None and known.any() else None
 
 
 def _name(table: Table, t: int) -> str:

@@ -91,6 +91,7 @@ def table_of(
         credited_calls=credit.all_calls,
         flat=credit.flat,
         stray=credit.stray,
+        traced=credit.traced,
         attributor=choice.label,
         calls_made=tuple(tuple(filter(None, keys[a:b])) for a, b in pairwise(offsets)),
     )
@@ -131,6 +132,7 @@ class _Credit:
     all_calls: F64
     flat: BOOL
     stray: I64
+    traced: BOOL
 
 
 def _credit(batch: Batch, owner: I64, choice: Choice, graphs: Sequence[SpanGraph] | None) -> _Credit:
@@ -146,6 +148,7 @@ def _credit(batch: Batch, owner: I64, choice: Choice, graphs: Sequence[SpanGraph
     np.minimum.at(low, owner[known], credit[known])
     np.maximum.at(high, owner[known], credit[known])
     counted = np.bincount(owner[known], minlength=n)
+    on_paths = np.bincount(owner[known & on_path], minlength=n)
     return _Credit(
         off=_sums(owner, off, n),
         all=np.where(counted > 0, _sums(owner, size, n), np.nan),
@@ -153,6 +156,7 @@ def _credit(batch: Batch, owner: I64, choice: Choice, graphs: Sequence[SpanGraph
         all_calls=_sums(owner, np.where(call, size, 0.0), n),
         flat=(counted > 1) & (high - low < FLAT),
         stray=_strayest(batch, owner, off, call),
+        traced=(on_paths > 1) | (counted < 2),
     )
 
 

@@ -7,7 +7,7 @@ from html import escape
 
 from trajcredit.service.diagnosing import Diagnosis, Mode
 from trajcredit.service.diagnosing_plots import pictures
-from trajcredit.service.diagnosing_tables import TICKS, grids, left_out, over, reading
+from trajcredit.service.diagnosing_tables import TICKS, begun, grids, left_out, over, reading
 from trajcredit.visible import visible
 
 __all__ = ["html"]
@@ -74,7 +74,7 @@ def _overview(modes: Sequence[Mode]) -> str:
 
 
 def _found(mode: Mode) -> Iterator[str]:
-    yield f"<h2>{_text(mode.title)}</h2>\n<p>{_text(mode.says)}.</p>"
+    yield f"<h2>{_text(mode.title)}</h2>\n<p>{_text(begun(mode.says))}</p>"
     yield f"<p>What to do: {_text(mode.mitigation)}</p>\n<ul>"
     for one in mode.evidence:
         place = f"{one.external_id or one.trajectory}" + ("" if one.span is None else f" span {one.span}")

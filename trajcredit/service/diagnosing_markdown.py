@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from trajcredit.service.diagnosing import Diagnosis, Mode
-from trajcredit.service.diagnosing_tables import TICKS, grids, left_out, over, reading
+from trajcredit.service.diagnosing_tables import TICKS, begun, grids, left_out, over, reading
 from trajcredit.visible import visible
 
 __all__ = ["markdown"]
 
-SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$^=@:-])")
+SPECIAL = re.compile(r"([\\`*_{}\[\]<>#!|~&$^@]|:(?=//))")
 """What could begin or end something in Markdown, a table, HTML, a mention or a link."""
 MOST = 300
 """Characters of one cell that come from a log."""
@@ -56,7 +56,7 @@ def _found(mode: Mode) -> Iterator[str]:
     yield ""
     yield f"## {_text(mode.title)}"
     yield ""
-    yield f"{_text(mode.says)}."
+    yield _text(begun(mode.says))
     yield ""
     yield f"What to do: {_text(mode.mitigation)}"
     yield ""

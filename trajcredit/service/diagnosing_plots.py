@@ -19,12 +19,14 @@ Series = Sequence[tuple[float, Value, Value, Value]]
 
 
 def pictures(found: Diagnosis) -> Iterator[str]:
-    """pass@k, then reward, pass rate, divergence and length over training, those that have two points or more."""
+    """pass@k, then rewards, pass rate, divergence and length over training, those that have two points or more."""
     passes = [(float(one.k), one.value, one.low, one.high) for one in found.pass_at_k]
     yield from line_plot("pass@k, share of groups", "k", passes, (0.0, 1.0))
     t = found.trend
     points = [((p.first + p.last) / 2, p) for p in t.points]
     yield from line_plot("Reward", t.axis, [(x, p.reward, p.reward_low, p.reward_high) for x, p in points])
+    doubted = f"Doubted reward, {found.over.proxy}"
+    yield from line_plot(doubted, t.axis, [(x, p.doubted, None, None) for x, p in points])
     rates = [(x, p.pass_rate, p.pass_low, p.pass_high) for x, p in points]
     yield from line_plot("Pass rate, share", t.axis, rates, (0.0, 1.0))
     yield from line_plot("KL to the reference, nats a token", t.axis, [(x, p.kl, None, None) for x, p in points])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from trajcredit.service.diagnosing import Diagnosis, Mode
 from trajcredit.service.wording import count
 
-__all__ = ["TICKS", "Grid", "grids", "left_out", "number", "over", "reading"]
+__all__ = ["TICKS", "Grid", "begun", "grids", "left_out", "number", "over", "reading"]
 
 TICKS = {"yes": "yes", "no": "NO", "in part": "in part", "ask": "ask"}
 MOST_POINTS = 20
@@ -92,6 +92,7 @@ def _course(found: Diagnosis) -> Iterator[Grid]:
             p.label,
             f"{p.trajectories:,}",
             f"{number(p.reward)}{_interval(p.reward_low, p.reward_high)}",
+            *([number(p.doubted)] if found.over.trusted is not None else []),
             f"{number(p.pass_rate)}{_interval(p.pass_low, p.pass_high)}",
             number(p.kl),
             number(p.length),
@@ -104,7 +105,8 @@ def _course(found: Diagnosis) -> Iterator[Grid]:
         keep = sorted({round(i * (len(rows) - 1) / (MOST_POINTS - 1)) for i in range(MOST_POINTS)})
         note += f"; {len(keep)} of {len(rows)} rows shown, evenly spread"
         rows = tuple(rows[i] for i in keep)
-    head = (t.axis, "rollouts", "reward", "pass rate, share", "KL, nats a token", f"length, {t.length_unit}")
+    two = (found.over.proxy or "",) if found.over.trusted is not None else ()
+    head = (t.axis, "rollouts", "reward", *two, "pass rate, share", "KL, nats a token", f"length, {t.length_unit}")
     yield Grid(f"Over {t.axis}s", head, rows, note + ".")
 
 
@@ -128,6 +130,11 @@ def _comparison(found: Diagnosis) -> Iterator[Grid]:
     )
     head = ("measure", f"{c.field} {c.a}", f"{c.field} {c.b}", "difference", "tasks up / down / same")
     yield Grid(f"{c.field} {c.b} against {c.a}", head, rows, note)
+
+
+def begun(sentence: str) -> str:
+    """With a capital and a full stop."""
+    return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
 def _runs(n: int) -> str:

@@ -112,6 +112,8 @@ class TrendPoint(Out):
     reward: FiniteFloat | None
     reward_low: FiniteFloat | None
     reward_high: FiniteFloat | None
+    doubted: FiniteFloat | None
+    """Mean of the reward that is held against a more trusted one, where there are two."""
     pass_rate: FiniteFloat | None
     pass_low: FiniteFloat | None
     pass_high: FiniteFloat | None
