@@ -162,7 +162,6 @@ def test_an_outdated_value_counts_as_much_as_a_doubled_effect():
     ("mode", "rows", "needs"),
     [
         pytest.param("state_blindness", [row(0)], "tool calls with their results", id="no calls"),
-        pytest.param("state_blindness", [row(0, calls=3)], "at least 8 tasks with tool calls (here 1)", id="one task"),
         pytest.param("reward_hacking", [row(0)], "rewards", id="no reward"),
         pytest.param("reward_hacking", [row(0, proxy=1)], "a second, more trusted reward", id="one reward"),
         pytest.param(
@@ -218,7 +217,16 @@ def test_no_trajectory_at_all_needs_something(mode):
 @pytest.mark.parametrize("mode", sorted(set(MODES) - {"async_staleness"}))
 def test_small_data_do_not_alarm(mode):
     few = [one for one in SICK[mode] if one["task"] < 4]
-    assert detect(mode, few).status == "needs"
+    found = detect(mode, few)
+    assert found.status == "needs"
+    assert (found.low, found.high) == (None, None)
+    assert "at least 8" in (found.needs or "")
+
+
+def test_few_tasks_have_a_figure_and_evidence_and_no_verdict():
+    found = detect("state_blindness", BLIND[:3])
+    assert (found.status, found.figure, found.needs) == ("needs", 7 / 30, "at least 8 tasks with tool calls (here 3)")
+    assert len(found.evidence) == 3
 
 
 def test_rollouts_whose_outcome_rests_on_a_farewell_are_left_out_of_entangled_credit():

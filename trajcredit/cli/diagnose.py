@@ -168,6 +168,8 @@ def _mode(mode: Mode) -> Iterator[str]:
     yield f"{'FOUND' if mode.status == 'found' else mode.status:<6} {mode.title}"
     if mode.needs is not None:
         yield f"       needs {line(mode.needs)}"
+        if mode.figure is not None:
+            yield f"       so far: {line(mode.says)}"
         return
     yield f"       {line(reading(mode))}"
     yield f"       {line(mode.says)}"

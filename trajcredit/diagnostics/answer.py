@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from trajcredit.diagnostics.intervals import LEAST, Interval
 
-__all__ = ["Finding", "Status", "Verdict", "above", "lacking", "too_few"]
+__all__ = ["Finding", "Status", "Verdict", "above", "lacking", "too_few", "undecided"]
 
 Status: TypeAlias = Literal["found", "clear", "needs"]
 """`found`: the whole 95 % interval lies beyond the threshold; `needs`: the log lacks a field, or has too few tasks."""
@@ -36,10 +36,21 @@ class Verdict:
     evidence: tuple[Finding, ...] = ()
 
 
-def above(found: Interval, threshold: float, says: str, evidence: tuple[Finding, ...]) -> Verdict:
-    """Found where the whole interval is above the threshold. Evidence is kept either way: a clear figure is not 0."""
+def above(found: Interval, threshold: float, says: str, evidence: tuple[Finding, ...], what: str) -> Verdict:
+    """Found where the whole interval is above the threshold. Evidence is kept either way: a clear figure is not 0.
+
+    Over fewer than LEAST clusters (`what` they are) the figure and its evidence are told, and nothing is decided.
+    """
+    if found.clusters < LEAST:
+        return undecided(found, threshold, says, evidence, what)
     status: Status = "found" if found.low > threshold else "clear"
     return Verdict(status, found.value, found.low, found.high, threshold, says, None, evidence)
+
+
+def undecided(found: Interval, threshold: float, says: str, evidence: tuple[Finding, ...], what: str) -> Verdict:
+    """A figure over too few clusters to tell from chance."""
+    needs = f"at least {LEAST} {what} (here {found.clusters})"
+    return Verdict("needs", found.value, None, None, threshold, says, needs, evidence)
 
 
 def lacking(needs: str, says: str, threshold: float | None = None) -> Verdict:

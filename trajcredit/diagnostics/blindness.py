@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trajcredit.diagnostics.answer import Finding, Verdict, above, lacking, too_few
+from trajcredit.diagnostics.answer import Finding, Verdict, above, lacking
 from trajcredit.diagnostics.intervals import ratio
 from trajcredit.diagnostics.table import Table
 
@@ -21,9 +21,6 @@ def state_blindness(table: Table) -> Verdict:
     who = np.flatnonzero(calls)
     if not len(who):
         return lacking("tool calls with their results", "no trajectory has a call with a result", THRESHOLD)
-    few = too_few(len(np.unique(table.task[who])), "tasks with tool calls", THRESHOLD)
-    if few is not None:
-        return few
     found = ratio(again[who], calls[who], table.task[who])
     results = sum(one.results for one in table.seen)
     ignored = sum(one.unused for one in table.seen) / results if results else 0.0
@@ -32,7 +29,7 @@ def state_blindness(table: Table) -> Verdict:
         f"answer, with no change of state in between, in {int((again > 0).sum()):,} of {len(who):,} trajectories; "
         f"no later span uses a value of {ignored:.0%} of the results"
     )
-    return above(found, THRESHOLD, says, _evidence(table))
+    return above(found, THRESHOLD, says, _evidence(table), "tasks with tool calls")
 
 
 def _evidence(table: Table) -> tuple[Finding, ...]:

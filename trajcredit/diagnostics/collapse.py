@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trajcredit.diagnostics.answer import Finding, Verdict, above, lacking, too_few
+from trajcredit.diagnostics.answer import Finding, Verdict, above, lacking
 from trajcredit.diagnostics.intervals import share
 from trajcredit.diagnostics.table import Table
 
@@ -23,9 +23,6 @@ def group_collapse(table: Table) -> Verdict:
             f"{int(table.scored.sum()):,} scored trajectories, none with a scored sibling",
             THRESHOLD,
         )
-    few = too_few(len({int(table.task[own[0]]) for own in groups}), "tasks with scored siblings", THRESHOLD)
-    if few is not None:
-        return few
     uniform = np.array([np.ptp(table.outcome[own]) == 0 for own in groups])
     found = share(uniform, np.array([table.task[own[0]] for own in groups]))
     passing = sum(bool(table.passed[own[0]]) for own, same in zip(groups, uniform, strict=True) if same)
@@ -39,4 +36,4 @@ def group_collapse(table: Table) -> Verdict:
         for own, same in sorted(zip(groups, uniform.tolist(), strict=True), key=lambda pair: -len(pair[0]))
         if same
     )
-    return above(found, THRESHOLD, says, evidence)
+    return above(found, THRESHOLD, says, evidence, "tasks with scored siblings")

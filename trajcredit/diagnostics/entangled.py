@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trajcredit.diagnostics.answer import Finding, Verdict, above, lacking, too_few
+from trajcredit.diagnostics.answer import Finding, Verdict, above, lacking
 from trajcredit.diagnostics.intervals import ratio
 from trajcredit.diagnostics.table import Table
 
@@ -29,9 +29,9 @@ def entangled_credit(table: Table) -> Verdict:
             f"{name} gives no action any credit",
             THRESHOLD,
         )
-    few = too_few(len(np.unique(table.task[who])), "tasks whose credit can be followed to an outcome", THRESHOLD)
-    if few is not None:
-        return few
+    if not len(who):
+        says = f"{int(paid.sum()):,} trajectories with credit, all of which rest on their last words alone"
+        return lacking("calls or words that an outcome rests on (docs/edges.md)", says, THRESHOLD)
     found = ratio(table.off_path[who], table.credited[who], table.task[who])
     calls = float(table.credited_calls[who].sum())
     alone = f" ({table.off_calls[who].sum() / calls:.0%} of what calls get)" if calls else ""
@@ -46,7 +46,7 @@ def entangled_credit(table: Table) -> Verdict:
     evidence = tuple(
         _finding(table, int(who[k]), float(part[k])) for k in np.argsort(-part, kind="stable").tolist() if part[k] > 0
     )
-    return above(found, THRESHOLD, says, evidence)
+    return above(found, THRESHOLD, says, evidence, "tasks whose credit can be followed to an outcome")
 
 
 def _finding(table: Table, t: int, part: float) -> Finding:

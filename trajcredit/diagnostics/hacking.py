@@ -62,7 +62,7 @@ def reward_hacking(table: Table) -> Verdict:
         for k in np.argsort(-gap, kind="stable").tolist()
         if gap[k] > 0
     )
-    return above(found, THRESHOLD, says, evidence)
+    return above(found, THRESHOLD, says, evidence, wanted)
 
 
 def no_second_reward(table: Table) -> str | None:

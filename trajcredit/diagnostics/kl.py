@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from trajcredit.arrays import BOOL
-from trajcredit.diagnostics.answer import Finding, Status, Verdict, lacking, too_few
-from trajcredit.diagnostics.intervals import change, ratio
+from trajcredit.diagnostics.answer import Finding, Status, Verdict, lacking, undecided
+from trajcredit.diagnostics.intervals import LEAST, change, ratio
 from trajcredit.diagnostics.table import Table
 
 __all__ = ["FAR", "NEAR", "kl_mistuned"]
@@ -34,9 +34,6 @@ def kl_mistuned(table: Table) -> Verdict:
         )
     thirds = table.scale.thirds()
     late = (tokens > 0) & (thirds[2] if thirds is not None else True)
-    few = too_few(len(np.unique(table.task[late])), "tasks with reference log-probs", FAR)
-    if few is not None:
-        return few
     found = ratio(total[late], tokens[late], table.task[late])
     odd = sum(one.sampled.kl_odd for one in table.seen)
     says = (
@@ -48,6 +45,8 @@ def kl_mistuned(table: Table) -> Verdict:
     risen = thirds is not None and _risen(table, thirds[0], thirds[2])
     if found.high < NEAR and thirds is not None:
         says += "; the reward has risen all the same" if risen else "; and the reward has not risen"
+    if found.clusters < LEAST:
+        return undecided(found, FAR, says, _evidence(table, late, False), "tasks with reference log-probs")
     stuck = found.high < NEAR and thirds is not None and not risen
     threshold = NEAR if found.value < NEAR else FAR
     status: Status = "found" if found.low > FAR or stuck else "clear"

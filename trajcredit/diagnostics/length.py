@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trajcredit.diagnostics.answer import Finding, Verdict, above, lacking, too_few
+from trajcredit.diagnostics.answer import Finding, Verdict, above, lacking
 from trajcredit.diagnostics.intervals import ratio, spearman
 from trajcredit.diagnostics.table import Table
 
@@ -28,9 +28,9 @@ def length_bias(table: Table) -> Verdict:
         return lacking(needs, "no group has three scored rollouts", THRESHOLD)
     found = [(own, spearman(table.proxy[own], lengths[own])) for own in groups]
     varied = [(own, rho) for own, rho in found if not np.isnan(rho)]
-    few = too_few(len({int(table.task[own[0]]) for own, _ in varied}), "tasks whose siblings differ", THRESHOLD)
-    if few is not None:
-        return few
+    if not varied:
+        needs = "rewards and lengths that differ within a task"
+        return lacking(needs, f"no group has siblings that differ in {table.proxy_name} and length", THRESHOLD)
     weight = np.array([len(own) - 1.0 for own, _ in varied])
     rho = np.array([value for _, value in varied])
     result = ratio(rho * weight, weight, np.array([table.task[own[0]] for own, _ in varied]))
@@ -48,4 +48,4 @@ def length_bias(table: Table) -> Verdict:
             shorter = float(np.median(lengths[own]))
             says_t = f"best of its {len(own)} siblings at {lengths[t]:,.0f} {unit}, their median is {shorter:,.0f}"
             evidence.append(Finding(t, None, f"{says_t}; correlation {rho[k]:+.2f} in this group"))
-    return above(result, THRESHOLD, says, tuple(evidence))
+    return above(result, THRESHOLD, says, tuple(evidence), "tasks whose siblings differ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trajcredit.diagnostics.answer import Finding, Verdict, above, lacking, too_few
+from trajcredit.diagnostics.answer import Finding, Verdict, above, lacking
 from trajcredit.diagnostics.intervals import share
 from trajcredit.diagnostics.table import Table
 
@@ -23,9 +23,6 @@ def memory_mismatch(table: Table) -> Verdict:
             "no call is known to have changed state",
             THRESHOLD,
         )
-    few = too_few(len(np.unique(table.task[who])), "tasks with effects", THRESHOLD)
-    if few is not None:
-        return few
     bad = np.array([bool(table.seen[t].doubles or table.seen[t].outdated) for t in who])
     found = share(bad, table.task[who])
     says = (
@@ -33,7 +30,9 @@ def memory_mismatch(table: Table) -> Verdict:
         f"arguments ({sum(bool(table.seen[t].doubles) for t in who):,}) or used a value that a later answer had "
         f"replaced ({sum(bool(table.seen[t].outdated) for t in who):,})"
     )
-    return above(found, THRESHOLD, says, tuple(f for t in who[bad].tolist() for f in _findings(table, t)))
+    return above(
+        found, THRESHOLD, says, tuple(f for t in who[bad].tolist() for f in _findings(table, t)), "tasks with effects"
+    )
 
 
 def _findings(table: Table, t: int) -> list[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trajcredit.diagnostics.answer import Finding, Verdict, above, lacking, too_few
+from trajcredit.diagnostics.answer import Finding, Verdict, above, lacking
 from trajcredit.diagnostics.intervals import share
 from trajcredit.diagnostics.table import Table
 
@@ -24,9 +24,6 @@ def sparse_reward(table: Table) -> Verdict:
     if not groups:
         needs = "two scored rollouts of a task (`group` or `task` in the log, or --group-by)"
         return lacking(needs, "no group has two scored rollouts", THRESHOLD)
-    few = too_few(len({int(table.task[own[0]]) for own in groups}), "tasks with scored siblings", THRESHOLD)
-    if few is not None:
-        return few
     barren = np.array([not table.passed[own].any() and np.ptp(table.outcome[own]) == 0 for own in groups])
     found = share(barren, np.array([table.task[own[0]] for own in groups]))
     members = np.concatenate(groups)
@@ -42,4 +39,4 @@ def sparse_reward(table: Table) -> Verdict:
         for own, none in sorted(zip(groups, barren.tolist(), strict=True), key=lambda pair: -len(pair[0]))
         if none
     )
-    return above(found, THRESHOLD, says, evidence)
+    return above(found, THRESHOLD, says, evidence, "tasks with scored siblings")

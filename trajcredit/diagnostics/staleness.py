@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from trajcredit.arrays import F64
-from trajcredit.diagnostics.answer import Finding, Status, Verdict, lacking, too_few
-from trajcredit.diagnostics.intervals import share
+from trajcredit.diagnostics.answer import Finding, Status, Verdict, lacking, undecided
+from trajcredit.diagnostics.intervals import LEAST, Interval, share
 from trajcredit.diagnostics.table import Table
 from trajcredit.tokens.versions import version_number
 
@@ -37,9 +37,6 @@ def async_staleness(table: Table) -> Verdict:
     unlike = _unlike(steps[who], oldest[who])
     if unlike is not None:
         return lacking("`policy_version` counted in trainer steps", unlike, THRESHOLD)
-    few = too_few(len(np.unique(table.group[who])), "groups with step and version", THRESHOLD)
-    if few is not None:
-        return few
     late = share(lag > THRESHOLD, table.group[who])
     p50, p95 = np.percentile(lag, [50, 95])
     says = (
@@ -51,6 +48,9 @@ def async_staleness(table: Table) -> Verdict:
         for k in np.argsort(-lag, kind="stable").tolist()
         if lag[k] > THRESHOLD
     )
+    if late.clusters < LEAST:
+        figure = Interval(float(p95), float(p95), float(p95), late.clusters)
+        return undecided(figure, THRESHOLD, says, evidence, "groups with step and version")
     status: Status = "found" if late.low > STALE_SHARE else "clear"
     return Verdict(status, float(p95), None, None, THRESHOLD, says, None, evidence)
 

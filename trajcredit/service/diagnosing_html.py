@@ -7,7 +7,7 @@ from html import escape
 
 from trajcredit.service.diagnosing import Diagnosis, Mode
 from trajcredit.service.diagnosing_plots import pictures
-from trajcredit.service.diagnosing_tables import TICKS, begun, grids, left_out, over, reading
+from trajcredit.service.diagnosing_tables import TICKS, begun, grids, left_out, over, reading, told
 from trajcredit.visible import visible
 
 __all__ = ["html"]
@@ -66,7 +66,7 @@ def _page(found: Diagnosis) -> Iterator[str]:
 def _overview(modes: Sequence[Mode]) -> str:
     rows = "".join(
         f'<tr><th scope="row">{_text(m.title)}</th><td class="{m.status}">{m.status}</td><td>{_text(reading(m))}</td>'
-        f"<td>{_text(m.says if m.needs is None else f'needs {m.needs}')}</td></tr>"
+        f"<td>{_text(told(m))}</td></tr>"
         for m in modes
     )
     head = "".join(f'<th scope="col">{name}</th>' for name in ("failure mode", "status", "figure", "says"))

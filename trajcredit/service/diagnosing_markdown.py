@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from trajcredit.service.diagnosing import Diagnosis, Mode
-from trajcredit.service.diagnosing_tables import TICKS, begun, grids, left_out, over, reading
+from trajcredit.service.diagnosing_tables import TICKS, begun, grids, left_out, over, reading, told
 from trajcredit.visible import visible
 
 __all__ = ["markdown"]
@@ -32,7 +32,7 @@ def _lines(found: Diagnosis) -> Iterator[str]:
     yield ""
     yield from _table(
         ("failure mode", "status", "figure", "says"),
-        [(m.title, _status(m), reading(m), m.says if m.needs is None else f"needs {m.needs}") for m in found.modes],
+        [(m.title, _status(m), reading(m), told(m)) for m in found.modes],
     )
     for mode in found.modes:
         if mode.status == "found":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from trajcredit.service.diagnosing import Diagnosis, Mode
 from trajcredit.service.wording import count
 
-__all__ = ["TICKS", "Grid", "begun", "grids", "left_out", "number", "over", "reading"]
+__all__ = ["TICKS", "Grid", "begun", "grids", "left_out", "number", "over", "reading", "told"]
 
 TICKS = {"yes": "yes", "no": "NO", "in part": "in part", "ask": "ask"}
 MOST_POINTS = 20
@@ -63,6 +63,13 @@ def reading(mode: Mode) -> str:
         beyond = "below"
     said = f"{number(mode.figure)}{_interval(mode.low, mode.high)} {mode.unit}"
     return said if mode.threshold is None else f"{said}, found {beyond} {mode.threshold:g}"
+
+
+def told(mode: Mode) -> str:
+    """What is said of it, and what is needed before more can be."""
+    if mode.needs is None:
+        return mode.says
+    return f"needs {mode.needs}" + ("" if mode.figure is None else f"; so far: {mode.says}")
 
 
 def grids(found: Diagnosis) -> Iterator[Grid]:
