@@ -161,6 +161,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/diagnostics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Diagnose
+         * @description Failure modes of the newest trajectories of a project that meet every filter, in whole groups.
+         */
+        get: operations["diagnose"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/exporters": {
         parameters: {
             query?: never;
@@ -805,6 +825,45 @@ export interface components {
             summary: string;
         };
         /**
+         * ChecklistItem
+         * @description One thing a run should have in place, as far as a log can tell (`ask`: it cannot).
+         */
+        ChecklistItem: {
+            /** Item */
+            item: string;
+            /** Says */
+            says: string;
+            /**
+             * Tick
+             * @enum {string}
+             */
+            tick: "yes" | "no" | "in part" | "ask";
+        };
+        /**
+         * ComparisonOut
+         * @description Two policy versions, models, data sets or steps on the same tasks, paired.
+         */
+        ComparisonOut: {
+            /** A */
+            a: string;
+            /** B */
+            b: string;
+            /** Common */
+            common: number;
+            /** Differences */
+            differences: components["schemas"]["DifferenceOut"][];
+            /** Field */
+            field: string;
+            /** Only A */
+            only_a: number;
+            /** Only B */
+            only_b: number;
+            /** Rollouts A */
+            rollouts_a: number;
+            /** Rollouts B */
+            rollouts_b: number;
+        };
+        /**
          * CreditColumns
          * @description What one run says of one trajectory; columns have one entry a span, null where it is not scored.
          */
@@ -890,6 +949,96 @@ export interface components {
             shortest: number;
             /** Tenth */
             tenth: number;
+        };
+        /**
+         * DiagnosedOver
+         * @description What was read.
+         */
+        DiagnosedOver: {
+            /** Attributor */
+            attributor: string;
+            /** Groups */
+            groups: number;
+            /** Left Out */
+            left_out: number;
+            /** Pass At */
+            pass_at: number;
+            /** Proxy */
+            proxy: string | null;
+            /** Reward */
+            reward: string | null;
+            /** Scored */
+            scored: number;
+            /** Steps */
+            steps: number;
+            /** Tasks */
+            tasks: number;
+            /** Trajectories */
+            trajectories: number;
+            /** Trusted */
+            trusted: string | null;
+            /** Versions */
+            versions: number;
+        };
+        /**
+         * Diagnosis
+         * @description Everything there is to say of a selection.
+         */
+        Diagnosis: {
+            /** Checklist */
+            checklist: components["schemas"]["ChecklistItem"][];
+            comparison: components["schemas"]["ComparisonOut"] | null;
+            diversity: components["schemas"]["DiversityOut"];
+            /** Modes */
+            modes: components["schemas"]["FailureModeOut"][];
+            /** Notes */
+            notes: components["schemas"]["NoteOut"][];
+            over: components["schemas"]["DiagnosedOver"];
+            /** Pass At K */
+            pass_at_k: components["schemas"]["PassAtKOut"][];
+            trend: components["schemas"]["TrendOut"];
+        };
+        /**
+         * DifferenceOut
+         * @description One measure: means over common tasks, b minus a with its 95 % interval, tasks that went up, down, or stayed.
+         */
+        DifferenceOut: {
+            /** A */
+            a: number;
+            /** B */
+            b: number;
+            /** Difference */
+            difference: number;
+            /** Down */
+            down: number;
+            /** High */
+            high: number | null;
+            /** Low */
+            low: number | null;
+            /** Measure */
+            measure: string;
+            /** Same */
+            same: number;
+            /** Tasks */
+            tasks: number;
+            /** Unit */
+            unit: string;
+            /** Up */
+            up: number;
+        };
+        /**
+         * DiversityOut
+         * @description How unlike the calls of siblings are; null where no group makes any.
+         */
+        DiversityOut: {
+            /** Distinct */
+            distinct: number | null;
+            /** Groups */
+            groups: number;
+            /** Identical */
+            identical: number;
+            /** Overlap */
+            overlap: number | null;
         };
         /**
          * EdgeChange
@@ -1101,6 +1250,55 @@ export interface components {
             suffix: string;
             /** Summary */
             summary: string;
+        };
+        /**
+         * FailureEvidence
+         * @description One place to look at.
+         */
+        FailureEvidence: {
+            /** External Id */
+            external_id: string | null;
+            /** Says */
+            says: string;
+            /** Span */
+            span: number | null;
+            /** Trajectory */
+            trajectory: string;
+        };
+        /**
+         * FailureModeOut
+         * @description One failure mode. Figure, its 95 % interval by tasks and the threshold are in `unit`; null: not to be taken.
+         */
+        FailureModeOut: {
+            /** Evidence */
+            evidence: components["schemas"]["FailureEvidence"][];
+            /** Figure */
+            figure: number | null;
+            /** High */
+            high: number | null;
+            /** Low */
+            low: number | null;
+            /** Mitigation */
+            mitigation: string;
+            /** Mode */
+            mode: string;
+            /** More */
+            more: number;
+            /** Needs */
+            needs: string | null;
+            /** Says */
+            says: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "found" | "clear" | "needs";
+            /** Threshold */
+            threshold: number | null;
+            /** Title */
+            title: string;
+            /** Unit */
+            unit: string;
         };
         /**
          * FormatInfo
@@ -1505,6 +1703,24 @@ export interface components {
             sentence: string;
             /** Type */
             type: string;
+        };
+        /**
+         * PassAtKOut
+         * @description 1 - C(n-c, k) / C(n, k), mean of groups with n >= k; 95 % bootstrap over tasks.
+         */
+        PassAtKOut: {
+            /** Groups */
+            groups: number;
+            /** High */
+            high: number | null;
+            /** K */
+            k: number;
+            /** Left Out */
+            left_out: number;
+            /** Low */
+            low: number | null;
+            /** Value */
+            value: number;
         };
         /**
          * PassPanel
@@ -2264,6 +2480,56 @@ export interface components {
             trial: string | null;
         };
         /**
+         * TrendOut
+         * @description The course of training, in order.
+         */
+        TrendOut: {
+            /** Axis */
+            axis: string;
+            /** Common Tasks */
+            common_tasks: number;
+            /** Length Unit */
+            length_unit: string;
+            /** Points */
+            points: components["schemas"]["TrendPoint"][];
+            /** Unplaced */
+            unplaced: number;
+        };
+        /**
+         * TrendPoint
+         * @description One step or version, or so many neighbours; intervals are null below 8 tasks.
+         */
+        TrendPoint: {
+            /** Doubted */
+            doubted: number | null;
+            /** First */
+            first: number;
+            /** Kl */
+            kl: number | null;
+            /** Label */
+            label: string;
+            /** Last */
+            last: number;
+            /** Length */
+            length: number;
+            /** Pass High */
+            pass_high: number | null;
+            /** Pass Low */
+            pass_low: number | null;
+            /** Pass Rate */
+            pass_rate: number | null;
+            /** Reward */
+            reward: number | null;
+            /** Reward High */
+            reward_high: number | null;
+            /** Reward Low */
+            reward_low: number | null;
+            /** Scored */
+            scored: number;
+            /** Trajectories */
+            trajectories: number;
+        };
+        /**
          * VariancePanel
          * @description How many groups have one reward throughout, of those with at least two scored rollouts.
          */
@@ -2618,6 +2884,57 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["VariancePanel"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    diagnose: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+                dataset?: string | null;
+                task?: string | null;
+                role?: string | null;
+                policy_version?: string | null;
+                /** @description The model that answered */
+                model?: string | null;
+                step_min?: number | null;
+                step_max?: number | null;
+                /** @description A source, or the name of a reward */
+                reward?: string | null;
+                /** @description The reward it is held against */
+                against?: string | null;
+                /** @description Fields joined by + */
+                group_by?: string | null;
+                /** @description An outcome of at least this passes */
+                pass_at?: number;
+                /** @description With compare_b: two versions or models */
+                compare_a?: string | null;
+                compare_b?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Modes, figures, evidence, checklist */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Diagnosis"];
                 };
             };
             /** @description What is wrong, where, and what to do */

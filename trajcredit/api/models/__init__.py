@@ -8,6 +8,19 @@ from __future__ import annotations
 
 from trajcredit.api.models.common import EdgeKind, Kind, Law, NoteOut, Out, Problem, RunState, Source
 from trajcredit.api.models.credits import CreditColumns, PathStep, SpanCredit, SpanCredits, TermOut, Why
+from trajcredit.api.models.diagnostics import (
+    ChecklistItem,
+    ComparisonOut,
+    DiagnosedOver,
+    Diagnosis,
+    DifferenceOut,
+    DiversityOut,
+    FailureEvidence,
+    FailureModeOut,
+    PassAtKOut,
+    TrendOut,
+    TrendPoint,
+)
 from trajcredit.api.models.edges import EdgeColumns, EdgeEvidence, EdgeEvidenceList, EdgeMatch
 from trajcredit.api.models.exports import AlignmentFailureOut, PreviewOut, RowPreviewOut, TotalsOut
 from trajcredit.api.models.labels import (
@@ -55,8 +68,14 @@ from trajcredit.api.models.uploads import IngestItem, IngestProblem, IngestResul
 __all__ = [
     "AlignmentFailureOut",
     "AttributorInfo",
+    "ChecklistItem",
+    "ComparisonOut",
     "CreditColumns",
     "CreditNumbers",
+    "DiagnosedOver",
+    "Diagnosis",
+    "DifferenceOut",
+    "DiversityOut",
     "EdgeChange",
     "EdgeColumns",
     "EdgeEditPreview",
@@ -70,6 +89,8 @@ __all__ = [
     "EdgeSaying",
     "EditedEdge",
     "ExporterInfo",
+    "FailureEvidence",
+    "FailureModeOut",
     "FormatInfo",
     "GradeFigure",
     "GradesOut",
@@ -88,6 +109,7 @@ __all__ = [
     "NoteOut",
     "Out",
     "ParameterInfo",
+    "PassAtKOut",
     "PathStep",
     "PreviewOut",
     "Problem",
@@ -113,5 +135,7 @@ __all__ = [
     "TrajectoryOut",
     "TrajectoryPage",
     "TrajectoryRow",
+    "TrendOut",
+    "TrendPoint",
     "Why",
 ]

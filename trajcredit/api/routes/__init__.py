@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from trajcredit.api.routes import dashboard, edges, labels, plugins, rewards, runs, site, trajectories, uploads
+from trajcredit.api.routes import (
+    dashboard,
+    diagnostics,
+    edges,
+    labels,
+    plugins,
+    rewards,
+    runs,
+    site,
+    trajectories,
+    uploads,
+)
 
 __all__ = ["API", "SITE"]
 
@@ -15,5 +26,6 @@ API = (
     runs.router,
     plugins.router,
     dashboard.router,
+    diagnostics.router,
 )
 SITE = (plugins.health, site.router)
