@@ -37,6 +37,7 @@ class ListRow:
     id: str
     external_id: str
     group: str
+    group_id: str
     group_size: int
     group_scored: int
     group_mean: float | None
@@ -142,6 +143,7 @@ def _row(
         id=one.id,
         external_id=one.external_id,
         group=one.group_name,
+        group_id=one.group_key,
         group_size=tally.size,
         group_scored=tally.scored,
         group_mean=tally.mean,

@@ -10,6 +10,23 @@ from trajcredit.api.models.common import EdgeKind, Kind, Law, NoteOut, Out, Prob
 from trajcredit.api.models.credits import CreditColumns, PathStep, SpanCredit, SpanCredits, TermOut, Why
 from trajcredit.api.models.edges import EdgeColumns, EdgeEvidence, EdgeEvidenceList, EdgeMatch
 from trajcredit.api.models.exports import AlignmentFailureOut, PreviewOut, RowPreviewOut, TotalsOut
+from trajcredit.api.models.groups import (
+    AlignedRow,
+    AlignmentOut,
+    ArgumentDifference,
+    ArgumentOut,
+    CellOut,
+    ChanceOut,
+    GroupMember,
+    GroupOut,
+    GroupPage,
+    GroupRow,
+    SideOut,
+    SplitOut,
+    SplitSide,
+    TreeCall,
+    TreeNodeOut,
+)
 from trajcredit.api.models.plugins import (
     AttributorInfo,
     ExporterInfo,
@@ -32,8 +49,14 @@ from trajcredit.api.models.trajectories import (
 from trajcredit.api.models.uploads import IngestItem, IngestProblem, IngestResult, RewardProblem, RewardResult
 
 __all__ = [
+    "AlignedRow",
     "AlignmentFailureOut",
+    "AlignmentOut",
+    "ArgumentDifference",
+    "ArgumentOut",
     "AttributorInfo",
+    "CellOut",
+    "ChanceOut",
     "CreditColumns",
     "EdgeColumns",
     "EdgeEvidence",
@@ -42,6 +65,10 @@ __all__ = [
     "EdgeMatch",
     "ExporterInfo",
     "FormatInfo",
+    "GroupMember",
+    "GroupOut",
+    "GroupPage",
+    "GroupRow",
     "Health",
     "IngestItem",
     "IngestProblem",
@@ -62,11 +89,14 @@ __all__ = [
     "RunPage",
     "RunRequest",
     "RunState",
+    "SideOut",
     "Source",
     "SpanCredit",
     "SpanCredits",
     "SpanText",
     "SpanTextWindow",
+    "SplitOut",
+    "SplitSide",
     "Suggestions",
     "TermOut",
     "Tokenizers",
@@ -75,5 +105,7 @@ __all__ = [
     "TrajectoryOut",
     "TrajectoryPage",
     "TrajectoryRow",
+    "TreeCall",
+    "TreeNodeOut",
     "Why",
 ]

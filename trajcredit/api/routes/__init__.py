@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from trajcredit.api.routes import plugins, rewards, runs, site, trajectories, uploads
+from trajcredit.api.routes import groups, plugins, rewards, runs, site, trajectories, uploads
 
 __all__ = ["API", "SITE"]
 
-API = (uploads.router, trajectories.router, rewards.router, runs.router, plugins.router)
+API = (uploads.router, trajectories.router, groups.router, rewards.router, runs.router, plugins.router)
 SITE = (plugins.health, site.router)

@@ -87,14 +87,6 @@ def suggest_tools(
     return Answer({"items": listing.suggested(store, project, "tools", text)})
 
 
-@router.get("/groups", response_model=Suggestions)
-def suggest_groups(
-    store: StoreDep, project: Project = DEFAULT, text: Annotated[str, Query(max_length=1000)] = ""
-) -> Response:
-    """Groups that begin so, the largest first."""
-    return Answer({"items": listing.suggested(store, project, "groups", text)})
-
-
 @router.get("/trajectories/{id}", response_model=TrajectoryOut)
 def get_trajectory(store: StoreDep, ref: Id, project: Project = DEFAULT) -> Response:
     """Everything of a trajectory but text and credit."""

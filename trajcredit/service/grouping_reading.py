@@ -1,0 +1,67 @@
+"""Which members of a group are read in full, so that a group of any size answers soon, and what they were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from trajcredit.model import Trajectory
+from trajcredit.service.grouping_calls import Rollout, rollout_of
+from trajcredit.store import groups
+from trajcredit.store.pages import Listed
+
+__all__ = ["Read", "read_members", "spread_out"]
+
+MOST_MEMBERS = 200
+MOST_BYTES = 4 << 20
+"""Of compressed documents: some 40 MB of text, a second or two."""
+PROMPT = 400
+"""Characters of a prompt that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Members with their calls, in the order they were stored, and what they were asked."""
+
+    rollouts: tuple[Rollout, ...]
+    prompt: str
+    """The first user message of the first of them, cut; "" where there is none."""
+    prompts_differ: bool
+
+
+def read_members(
+    conn: Connection, project: str, group: str, members: Sequence[Listed], rewards: Sequence[float | None]
+) -> Read:
+    """All members, or as many as MOST_MEMBERS and MOST_BYTES allow, spread evenly over the group."""
+    chosen = spread_out(groups.sizes(conn, project, group), MOST_MEMBERS, MOST_BYTES)
+    ids = [members[at].id for at in chosen]
+    rollouts, prompts = [], []
+    for at, (identity, trajectory) in zip(chosen, groups.documents(conn, project, ids), strict=True):
+        rollouts.append(rollout_of(trajectory, identity, at + 1, rewards[at]))
+        prompts.append(_prompt(trajectory))
+    first = prompts[0] if prompts else ""
+    cut = first if len(first) <= PROMPT else first[:PROMPT] + " …"
+    return Read(tuple(rollouts), cut, any(prompt != first for prompt in prompts))
+
+
+def spread_out(sizes: Sequence[int], most: int, most_bytes: int) -> list[int]:
+    """Positions of at least two and at most `most` members of so many bytes together, spread evenly, in order.
+
+    The positions are visited in the order of van der Corput (1935): however soon it ends, they are spread.
+    """
+    bits = max(1, (len(sizes) - 1).bit_length())
+    order = sorted(range(len(sizes)), key=lambda at: int(f"{at:0{bits}b}"[::-1], 2))
+    chosen: list[int] = []
+    total = 0
+    for at in order[:most]:
+        total += sizes[at]
+        if total > most_bytes and len(chosen) >= 2:
+            break
+        chosen.append(at)
+    return sorted(chosen)
+
+
+def _prompt(trajectory: Trajectory) -> str:
+    return next((span.text for span in trajectory.spans if span.kind == "user"), "")
