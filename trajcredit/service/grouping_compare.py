@@ -40,6 +40,14 @@ class Aside:
     passed: bool | None
 
 
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An argument of a call: path, and value as JSON, cut."""
+
+    path: str
+    value: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """A call or a message in one rollout."""
@@ -53,8 +61,7 @@ class Cell:
     """Of a call its arguments as logged; cut."""
     size: int
     """Characters of all of it."""
-    arguments: tuple[tuple[str, str], ...]
-    """Path and value as JSON, cut."""
+    arguments: tuple[Value, ...]
     result: str | None
     """How the result begins."""
     result_size: int
@@ -199,7 +206,7 @@ def _cell(at: int, span: Span, step: int | None, result: Span | None, credit: F6
         name=span.name,
         text=_cut(text, LONGEST),
         size=len(text),
-        arguments=() if step is None else tuple((path, _cut(value, LONGEST)) for path, value in arguments_of(span)),
+        arguments=() if step is None else tuple(Value(path, _cut(value, LONGEST)) for path, value in arguments_of(span)),
         result=None if result is None else _cut(result.text, RESULT),
         result_size=0 if result is None else len(result.text),
         is_error=result is not None and bool(result.error),

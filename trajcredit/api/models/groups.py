@@ -14,6 +14,7 @@ __all__ = [
     "AlignmentOut",
     "ArgumentDifference",
     "ArgumentOut",
+    "ArgumentValue",
     "CellOut",
     "ChanceOut",
     "GroupMember",
@@ -226,6 +227,15 @@ class SideOut(Out):
     passed: bool | None
 
 
+class ArgumentValue(Out):
+    """An argument of a call."""
+
+    path: str
+    """`legs[0].date`; "" where the arguments are no object."""
+    value: str
+    """As JSON, cut at 1,000 characters."""
+
+
 class CellOut(Out):
     """A call or a message in one rollout."""
 
@@ -238,8 +248,7 @@ class CellOut(Out):
     """Of a call its arguments as logged; cut at 1,000 characters."""
     size: int
     """Characters of all of it."""
-    arguments: list[tuple[str, str]]
-    """Path and value as JSON, cut at 1,000 characters."""
+    arguments: list[ArgumentValue]
     result: str | None
     """How the result begins: 240 characters."""
     result_size: int
