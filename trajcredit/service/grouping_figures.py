@@ -12,10 +12,12 @@ MOST_K = 1000
 
 def mean_of(values: Sequence[float]) -> float | None:
     """The mean, whatever the order of the values; null of none."""
-    largest = max(map(abs, values), default=0.0)
-    if not values or largest == 0:
-        return 0.0 if values else None
-    return fsum(value / largest / len(values) for value in values) * largest
+    if not values:
+        return None
+    try:
+        return fsum(values) / len(values)
+    except OverflowError:
+        return fsum(value / len(values) for value in values)
 
 
 def spread_of(values: Sequence[float]) -> float | None:

@@ -49,9 +49,13 @@ export function CallTree(props: Props) {
       <div className="treehead muted small">
         <h2>Call tree</h2>
         <span>
-          rollouts that begin with the same calls share a row; bar: rollouts of {count(most)}
-          {group.mean !== null &&
-            `, colour: mean reward ${WORDS.below} or ${WORDS.above} the group's ${number(group.mean)}`}
+          rollouts that begin with the same calls share a row; bar: rollouts of {count(most)}, colour: mean reward
+          {group.mean !== null && (
+            <>
+              {" "}
+              <Swatch side="below" /> below or <Swatch side="above" /> above the group's {number(group.mean)}
+            </>
+          )}
           {run !== null && `; in brackets: mean credit by ${inline(run)}`}
         </span>
       </div>
@@ -76,6 +80,12 @@ const WORDS: Record<Side, string> = {
   level: "level with",
   unscored: "not scored against",
 };
+
+const Swatch = ({ side }: { side: Side }) => (
+  <svg className="swatch" width={10} height={10} aria-hidden="true">
+    <rect className={side} width={10} height={10} />
+  </svg>
+);
 
 interface RowProps extends Props {
   node: TreeNode;
@@ -166,8 +176,8 @@ function Call({ call }: { call: TreeCall }) {
           {inline(value(one.value))}
         </span>
       ))}
-      {differ.length > 0 && same > 0 && <span className="muted">+{same} same</span>}
-      {call.credit !== null && <span className="muted">({signed(call.credit)})</span>}
+      {differ.length > 0 && same > 0 && <span className="muted more">+{same} same</span>}
+      {call.credit !== null && <span className="muted more">({signed(call.credit)})</span>}
     </span>
   );
 }

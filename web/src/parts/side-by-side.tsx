@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type Ref, useImperativeHandle, useMemo, useRef, useState } from "react";
+import { type Ref, useImperativeHandle, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { AlignedCell, AlignedRow, Alignment, GroupMember } from "../api";
 import { count, number, plural } from "../pure/format";
 import { value } from "../pure/groups";
@@ -46,6 +46,9 @@ export function SideBySide({ project, alignment, by, run, handle }: Props) {
       virtual.scrollToIndex(next, { align: "center" });
     },
   }));
+  useLayoutEffect(() => {
+    if (first !== null && first > 3) virtual.scrollToIndex(first, { align: "center" });
+  }, [first, virtual]);
   const items = virtual.getVirtualItems();
   const path = (id: string) => (span: number | null) => trajectoryPath(project, id) + writeView({ ...PLAIN, span, by });
   return (
@@ -187,7 +190,7 @@ function Half({ row, cell, side, scale, to, other }: HalfProps) {
         )}
         {cell.result !== null && (
           <p className="result muted" title={`${count(cell.result_size)} characters`}>
-            → {visible(cell.result)}
+            → {cell.result === "" ? "(empty)" : visible(cell.result)}
           </p>
         )}
       </div>

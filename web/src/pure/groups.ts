@@ -62,11 +62,16 @@ export function chosen(
 /** A value of JSON as people read it: text without its quotes, unless that would look like something else. */
 export function value(json: string): string {
   if (!json.startsWith('"')) return json;
+  const text = parsed(json);
+  if (typeof text !== "string") return json.slice(1); // cut on its way here
+  return text === "" || parsed(text) !== undefined ? json : text;
+}
+
+function parsed(json: string): unknown {
   try {
-    const text: unknown = JSON.parse(json);
-    return typeof text === "string" && text !== "" && !/^(-?\d|true$|false$|null$|[[{"])/.test(text) ? text : json;
+    return JSON.parse(json);
   } catch {
-    return json.slice(1); // cut on its way here
+    return undefined;
   }
 }
 
@@ -80,7 +85,11 @@ export function tone(mean: number | null, middle: number | null, farthest: numbe
 export type Side = "below" | "above" | "level" | "unscored";
 
 /** Dots of rewards on a scale, 0..1 each; equal ones are stacked. */
-export function dots(rewards: readonly (number | null)[], low: number, high: number): { at: number; level: number }[] {
+export function dots(
+  rewards: readonly (number | null)[],
+  low: number,
+  high: number,
+): { reward: number; at: number; level: number }[] {
   const stacked = new Map<number, number>();
   return rewards.flatMap((reward) => {
     if (reward === null) return [];
@@ -88,7 +97,7 @@ export function dots(rewards: readonly (number | null)[], low: number, high: num
     const bin = Math.round(at * BINS);
     const level = stacked.get(bin) ?? 0;
     stacked.set(bin, level + 1);
-    return [{ at: bin / BINS, level }];
+    return [{ reward, at: bin / BINS, level }];
   });
 }
 const BINS = 24;
