@@ -206,7 +206,9 @@ def _cell(at: int, span: Span, step: int | None, result: Span | None, credit: F6
         name=span.name,
         text=_cut(text, LONGEST),
         size=len(text),
-        arguments=() if step is None else tuple(Value(path, _cut(value, LONGEST)) for path, value in arguments_of(span)),
+        arguments=()
+        if step is None
+        else tuple(Value(path, _cut(value, LONGEST)) for path, value in arguments_of(span)),
         result=None if result is None else _cut(result.text, RESULT),
         result_size=0 if result is None else len(result.text),
         is_error=result is not None and bool(result.error),

@@ -24,8 +24,8 @@ SENTENCE = 6
 """Words from which on a value that one rollout alone has is its own wording, which always differs, and no choice."""
 
 NoSplit: TypeAlias = Literal["unscored", "equal", "no_calls", "identical", "follows"]
-"""Fewer than two rollouts have a reward; all rewards are equal; no rollout calls a tool; all make the same calls, maybe
-in another order; the calls differ only in values that were shown to one side alone, or in wording."""
+"""Fewer than two rollouts have a reward; all rewards are equal; no rollout calls a tool; all make the same calls, at
+most in another order or number; the calls differ only in values that were shown to one side alone, or in wording."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ def _values(one: Rollout, tool: str, argument: str | None) -> set[str]:
 
 
 def _candidates(scored: Sequence[Rollout]) -> tuple[list[_Candidate], bool]:
-    """Every feature that divides the rollouts; and whether any was left aside: it follows from earlier ones, or words."""
+    """Every feature that divides the rollouts; and whether any was left aside: it follows from others, or is words."""
     everyone = frozenset(range(len(scored)))
     tools: dict[str, _Use] = {}
     values: dict[_Feature, _Use] = {}

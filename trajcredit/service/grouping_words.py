@@ -15,7 +15,7 @@ WHY_NOT: dict[NoSplit, str] = {
     "unscored": "fewer than two of these rollouts have a reward",
     "equal": "all rewards are equal",
     "no_calls": "no rollout calls a tool",
-    "identical": "all rollouts make the same calls with the same arguments, at most in another order",
+    "identical": "all rollouts make the same calls with the same arguments, at most in another order or number",
     "follows": "the calls differ only in wording or in values that were shown to one side alone",
 }
 
