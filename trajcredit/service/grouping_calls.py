@@ -63,7 +63,7 @@ def rollout_of(trajectory: Trajectory, identity: str, number: int, reward: float
 
 def words(text: str) -> list[str]:
     """What a value or a text is made of, in small letters: runs of characters between spaces and brackets."""
-    return [word for found in _WORD.findall(text) if (word := found.strip(".").lower())]
+    return [word for found in _WORD.findall(text.lower()) if (word := found.strip("."))]
 
 
 def shown(value: str) -> str:
@@ -98,6 +98,7 @@ def _seen(spans: Sequence[Span]) -> dict[str, int]:
     found: dict[str, int] = {}
     for i, span in enumerate(spans):
         if span.kind in ("system", "user", "tool_result", "meta"):
-            for word in words(span.text):
-                found.setdefault(word, i)
+            for word in set(_WORD.findall(span.text.lower())):
+                if word not in found:
+                    found.setdefault(word.strip("."), i)
     return found

@@ -17,6 +17,8 @@ __all__ = ["Read", "read_members", "spread_out"]
 MOST_MEMBERS = 200
 MOST_BYTES = 4 << 20
 """Of compressed documents: some 40 MB of text, a second or two."""
+GOLDEN = 0x9E3779B97F4A7C15
+"""2**64 divided by the golden ratio."""
 PROMPT = 400
 """Characters of a prompt that are shown."""
 
@@ -49,10 +51,10 @@ def read_members(
 def spread_out(sizes: Sequence[int], most: int, most_bytes: int) -> list[int]:
     """Positions of at least two and at most `most` members of so many bytes together, spread evenly, in order.
 
-    The positions are visited in the order of van der Corput (1935): however soon it ends, they are spread.
+    They are visited in the order of their multiples of the golden ratio, modulo 1 (Knuth 1973, section 6.4): however
+    soon that ends they are spread, and a log that repeats every so many members does not show one kind alone.
     """
-    bits = max(1, (len(sizes) - 1).bit_length())
-    order = sorted(range(len(sizes)), key=lambda at: int(f"{at:0{bits}b}"[::-1], 2))
+    order = sorted(range(len(sizes)), key=lambda at: at * GOLDEN % (1 << 64))
     chosen: list[int] = []
     total = 0
     for at in order[:most]:

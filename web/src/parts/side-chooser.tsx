@@ -1,4 +1,4 @@
-import type { RefObject } from "react";
+import type { KeyboardEvent, RefObject } from "react";
 import type { Group, GroupMember } from "../api";
 import { number } from "../pure/format";
 import { inline } from "../pure/visible";
@@ -29,6 +29,7 @@ export function SideChooser({ side, group, shown, box, onChoose }: Props) {
           min={1}
           max={members.length}
           defaultValue={here?.number}
+          onKeyDown={leave}
           key={shown}
           onChange={(event) => {
             const one = members[Number(event.target.value) - 1];
@@ -43,6 +44,7 @@ export function SideChooser({ side, group, shown, box, onChoose }: Props) {
       {side}{" "}
       <select
         ref={box as RefObject<HTMLSelectElement | null>}
+        onKeyDown={leave}
         value={shown ?? ""}
         onChange={(event) => onChoose(event.target.value)}
       >
@@ -55,6 +57,11 @@ export function SideChooser({ side, group, shown, box, onChoose }: Props) {
       </select>
     </label>
   );
+}
+
+/** Enter and Escape go back to the keys of the screen. */
+function leave(event: KeyboardEvent<HTMLElement>): void {
+  if (event.key === "Enter" || event.key === "Escape") event.currentTarget.blur();
 }
 
 /** "#2 flight-2, reward 1.00". */
