@@ -10,7 +10,7 @@ import numpy as np
 from trajcredit.arrays import F64
 from trajcredit.service.grouping_calls import MOST_CALLS, Call, Rollout
 from trajcredit.service.grouping_figures import mean_of, pass_at_k, spread_of
-from trajcredit.service.grouping_reading import Read, read_members
+from trajcredit.service.grouping_reading import Read, chosen_members, read_members
 from trajcredit.service.grouping_split import Split, first_split
 from trajcredit.service.grouping_tree import Node, Step, tree
 from trajcredit.service.grouping_words import split_sentence
@@ -184,7 +184,9 @@ def group(store: Store, project: str, ref: str, run: str | None = None) -> Group
         head = find_group(conn, project, ref)
         members = groups.members(conn, project, head.key)
         source, rewards = groups.by_one_source([(one.outcome, one.outcome_source) for one in members])
-        read = read_members(conn, project, head.key, members, rewards)
+        chosen = chosen_members(groups.sizes(conn, project, head.key))
+        documents = groups.documents(conn, project, [members[at].id for at in chosen])
+        read = read_members(chosen, documents, rewards)
         said = {} if of is None else groups.credits(conn, of.id, [one.id for one in read.rollouts])
     nodes, split = tree(read.rollouts), first_split(read.rollouts)
     found = split if isinstance(split, Split) else None

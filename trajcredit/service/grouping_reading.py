@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-from sqlalchemy import Connection
 
 from trajcredit.model import Trajectory
 from trajcredit.service.grouping_calls import Rollout, rollout_of
-from trajcredit.store import groups
-from trajcredit.store.pages import Listed
 
-__all__ = ["Read", "read_members", "spread_out"]
+__all__ = ["Read", "chosen_members", "read_members", "spread_out"]
 
 MOST_MEMBERS = 200
 MOST_BYTES = 4 << 20
@@ -33,14 +29,17 @@ class Read:
     prompts_differ: bool
 
 
+def chosen_members(sizes: Sequence[int]) -> list[int]:
+    """Positions of all members, or of as many as MOST_MEMBERS and MOST_BYTES allow; sizes: of their documents."""
+    return spread_out(sizes, MOST_MEMBERS, MOST_BYTES)
+
+
 def read_members(
-    conn: Connection, project: str, group: str, members: Sequence[Listed], rewards: Sequence[float | None]
+    chosen: Sequence[int], documents: Iterable[tuple[str, Trajectory]], rewards: Sequence[float | None]
 ) -> Read:
-    """All members, or as many as MOST_MEMBERS and MOST_BYTES allow, spread evenly over the group."""
-    chosen = spread_out(groups.sizes(conn, project, group), MOST_MEMBERS, MOST_BYTES)
-    ids = [members[at].id for at in chosen]
+    """Members by their positions in the group, each with our id; rewards: of the whole group."""
     rollouts, prompts = [], []
-    for at, (identity, trajectory) in zip(chosen, groups.documents(conn, project, ids), strict=True):
+    for at, (identity, trajectory) in zip(chosen, documents, strict=True):
         rollouts.append(rollout_of(trajectory, identity, at + 1, rewards[at]))
         prompts.append(_prompt(trajectory))
     first = prompts[0] if prompts else ""
