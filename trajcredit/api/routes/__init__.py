@@ -6,6 +6,7 @@ from trajcredit.api.routes import (
     dashboard,
     diagnostics,
     edges,
+    groups,
     labels,
     plugins,
     rewards,
@@ -27,5 +28,6 @@ API = (
     plugins.router,
     dashboard.router,
     diagnostics.router,
+    groups.router,
 )
 SITE = (plugins.health, site.router)
