@@ -50,6 +50,7 @@ def list_trajectories(
     task: Annotated[str | None, Query(max_length=20_000)] = None,
     tool: Text = None,
     errors: Annotated[bool | None, Query(description="Whether a tool call failed")] = None,
+    has: Annotated[Literal["override"] | None, Query(description="`override`: people edited its edges")] = None,
     policy_version: Text = None,
     model: Annotated[str | None, Query(max_length=1000, description="The model that answered")] = None,
     step_min: Step = None,
@@ -71,6 +72,7 @@ def list_trajectories(
         model=model,
         tool=tool,
         has_error=errors,
+        has_override=None if has is None else True,
         result=outcome,
         outcome_min=outcome_min,
         outcome_max=outcome_max,
@@ -86,15 +88,7 @@ def suggest_tools(
     store: StoreDep, project: Project = DEFAULT, text: Annotated[str, Query(max_length=1000)] = ""
 ) -> Response:
     """Tools that were called and begin so, the most frequent first."""
-    return Answer({"items": listing.suggested(store, project, "tools", text)})
-
-
-@router.get("/groups", response_model=Suggestions)
-def suggest_groups(
-    store: StoreDep, project: Project = DEFAULT, text: Annotated[str, Query(max_length=1000)] = ""
-) -> Response:
-    """Groups that begin so, the largest first."""
-    return Answer({"items": listing.suggested(store, project, "groups", text)})
+    return Answer({"items": listing.suggested(store, project, text)})
 
 
 @router.get("/trajectories/{id}", response_model=TrajectoryOut)

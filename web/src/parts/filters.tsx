@@ -61,6 +61,14 @@ export function Filters({ project, filters, onChange }: Props) {
           <option value="true">labelled</option>
         </select>
       </label>
+      <label>
+        <input
+          type="checkbox"
+          checked={filters.has === "override"}
+          onChange={(event) => set("has", event.target.checked ? "override" : "")}
+        />{" "}
+        has an edited edge
+      </label>
       <details
         className="more"
         open={["dataset", "task", "policy_version", "model", "step_min", "step_max"].some((n) => n in filters)}
@@ -93,7 +101,7 @@ interface FieldProps {
 }
 
 /** A text field whose value goes into the URL once typing pauses. */
-function Field({ label, value, placeholder, numeric, onChange }: FieldProps) {
+export function Field({ label, value, placeholder, numeric, onChange }: FieldProps) {
   const [typed, setTyped] = useTyped(value, onChange);
   return (
     <label>

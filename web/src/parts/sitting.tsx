@@ -9,6 +9,7 @@ import { type Graph, graphOf } from "../pure/graph";
 import { type LabelView, VERDICTS } from "../pure/labels";
 import { lanesOf } from "../pure/lanes";
 import { listing, marksOf } from "../pure/marks";
+import { NO_EDITS } from "../pure/rail";
 import { defaultRun, runName } from "../pure/runs";
 import { inline, visible } from "../pure/visible";
 import { useCredits, useEvidence, useGraph, useRuns, useTrajectory } from "../queries";
@@ -102,6 +103,8 @@ function Table({ project, labeller, view, change, turn, shown, graph, own }: Tab
           {...{ project, graph, lanes, selected, marks, columns, full }}
           trajectory={shown}
           path={NO_PATH}
+          edits={NO_EDITS}
+          rail
           exactZero={false}
           fold={fold ? ["think", "result"] : []}
           onSelect={select}
