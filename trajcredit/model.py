@@ -129,7 +129,7 @@ class Span(_Noun, frozen=True):
     error: bool | None = None
     """Of a result: what the log says, null where it does not say."""
     inferred: bool = False
-    """A call that was written as text and recognised by a reader."""
+    """A call or thinking that was written into the text of an answer, and recognised by a reader."""
     value: float | None = None
     """A critic's logged forecast of the return, before this span."""
     tokens: SpanTokens | None = None
@@ -162,7 +162,7 @@ class TurnTokens(_Noun, frozen=True):
 
 
 class SpawnedBy(_Noun, frozen=True):
-    """The call of another trajectory that started this one (a sub-agent)."""
+    """The call of another trajectory that started this one (a sub-agent); of a branch the last span they share."""
 
     trajectory: str
     span: int | None = None

@@ -10,6 +10,17 @@ from trajcredit.api.models.common import EdgeKind, Kind, Law, NoteOut, Out, Prob
 from trajcredit.api.models.credits import CreditColumns, PathStep, SpanCredit, SpanCredits, TermOut, Why
 from trajcredit.api.models.edges import EdgeColumns, EdgeEvidence, EdgeEvidenceList, EdgeMatch
 from trajcredit.api.models.exports import AlignmentFailureOut, PreviewOut, RowPreviewOut, TotalsOut
+from trajcredit.api.models.labels import (
+    GradeFigure,
+    GradesOut,
+    KappaOut,
+    LabelOut,
+    LabelPage,
+    LabelProblem,
+    LabelResult,
+    LabelTurn,
+    RunGrade,
+)
 from trajcredit.api.models.overrides import (
     CreditNumbers,
     EdgeChange,
@@ -60,11 +71,19 @@ __all__ = [
     "EditedEdge",
     "ExporterInfo",
     "FormatInfo",
+    "GradeFigure",
+    "GradesOut",
     "Health",
     "IngestItem",
     "IngestProblem",
     "IngestResult",
+    "KappaOut",
     "Kind",
+    "LabelOut",
+    "LabelPage",
+    "LabelProblem",
+    "LabelResult",
+    "LabelTurn",
     "Law",
     "NoteOut",
     "Out",
@@ -76,6 +95,7 @@ __all__ = [
     "RewardProblem",
     "RewardResult",
     "RowPreviewOut",
+    "RunGrade",
     "RunOut",
     "RunPage",
     "RunRequest",

@@ -55,6 +55,7 @@ def list_trajectories(
     model: Annotated[str | None, Query(max_length=1000, description="The model that answered")] = None,
     step_min: Step = None,
     step_max: Step = None,
+    labelled: Annotated[bool | None, Query(description="Whether somebody labelled a span of it")] = None,
     text: Annotated[str | None, Query(max_length=1000, description="Part of the id")] = None,
     sort: Annotated[listing.Sort, Query()] = "-created",
     run: Annotated[str | None, Query(max_length=1200, description="What top and strip are of")] = None,
@@ -77,6 +78,7 @@ def list_trajectories(
         outcome_max=outcome_max,
         step_min=step_min,
         step_max=step_max,
+        labelled=labelled,
     )
     return Answer(listing.listed(store, project, filters, sort, cursor, limit, run))
 

@@ -9,6 +9,7 @@ import { inline } from "../pure/visible";
 import { spokenKind } from "../pure/words";
 import { useSpanCredits, useWhy } from "../queries";
 import { Edges } from "./edges";
+import { LabelSection } from "./label-section";
 import { Notes } from "./notes";
 import { SpanLink } from "./span-link";
 import { Trouble } from "./trouble";
@@ -33,7 +34,7 @@ interface Props {
 
 /** Why one span has its number: the arithmetic, the path, the edges with their evidence, other runs' numbers. */
 export function Details(props: Props) {
-  const { trajectory, span, credits, onSelect } = props;
+  const { project, trajectory, span, credits, onSelect } = props;
   const notes = trajectory.report.filter((note) => note.span === span);
   const gone = (own: "parent" | "child") => props.removed.filter(({ saying }) => saying[own] === span);
   const shared = { trajectory, pointed: props.pointed, onPoint: props.onPoint, onSelect };
@@ -54,6 +55,7 @@ export function Details(props: Props) {
         Edit edges
       </button>
       {at(trajectory.is_action, span) && <OtherRuns {...props} shown={credits?.run ?? null} />}
+      {at(trajectory.is_action, span) && <LabelSection key={span} {...{ project, span }} trajectory={trajectory.id} />}
       {notes.length > 0 && (
         <section>
           <h3>Notes</h3>

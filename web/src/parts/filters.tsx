@@ -54,6 +54,14 @@ export function Filters({ project, filters, onChange }: Props) {
         has a failed call
       </label>
       <label>
+        labels{" "}
+        <select value={filters.labelled ?? ""} onChange={(event) => set("labelled", event.target.value)}>
+          <option value="">any</option>
+          <option value="false">unlabelled</option>
+          <option value="true">labelled</option>
+        </select>
+      </label>
+      <label>
         <input
           type="checkbox"
           checked={filters.has === "override"}
@@ -93,7 +101,7 @@ interface FieldProps {
 }
 
 /** A text field whose value goes into the URL once typing pauses. */
-function Field({ label, value, placeholder, numeric, onChange }: FieldProps) {
+export function Field({ label, value, placeholder, numeric, onChange }: FieldProps) {
   const [typed, setTyped] = useTyped(value, onChange);
   return (
     <label>

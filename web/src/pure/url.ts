@@ -153,6 +153,7 @@ export const FILTERS = [
   "model",
   "step_min",
   "step_max",
+  "labelled",
   "text",
 ] as const;
 export type FilterName = (typeof FILTERS)[number];

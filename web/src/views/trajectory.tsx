@@ -132,7 +132,9 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
               : `The cone of s${selected} is not drawn: ${late.why}. The rail stays.`}
           </p>
         )}
-        {by.data && vs.data && <AgreementLine by={by.data} vs={vs.data} show={view.show} runs={runs} />}
+        {by.data && vs.data && (
+          <AgreementLine {...{ project, runs }} trajectory={trajectory.id} by={by.data} vs={vs.data} show={view.show} />
+        )}
       </div>
       <div className="split">
         <div className={cone ? "drawn withcone" : "drawn"}>
