@@ -177,3 +177,8 @@ def test_reference_log_probs_survive_the_canonical_line():
 
     t = actions(SpanTokens([1], [-1.0], ref_logprobs=[-1.5]))
     assert decode(encode(t)) == t
+
+
+def test_pictographs_are_counted_and_letters_of_other_scripts_are_not():
+    found = dict(zip(FEATURES, form_of([Span("assistant", 0, "Готово \u2708\U0001f600 — 完成")]), strict=True))
+    assert found["pictographs"] == pytest.approx(log1p(2))
