@@ -68,6 +68,31 @@ export const useRuns = (project: string) =>
     select: (page) => page.items,
   });
 
+/** One group, with the mean credit of its calls in one run; the one before stays while another run is asked. */
+export const useGroup = (project: string, id: string, run: string | null, wanted: boolean) =>
+  useQuery({
+    queryKey: ["group", project, id, run],
+    queryFn: ({ signal }) => api.group(project, id, run, signal),
+    enabled: wanted,
+    placeholderData: (before, asked) => (asked?.queryKey[2] === id ? before : undefined),
+  });
+
+/** Two rollouts of a group side by side. */
+export const useAlignment = (
+  project: string,
+  group: string,
+  a: string | null,
+  b: string | null,
+  run: string | null,
+  wanted: boolean,
+) =>
+  useQuery({
+    queryKey: ["alignment", project, group, a, b, run],
+    queryFn: ({ signal }) => api.alignment(project, group, a ?? "", b ?? "", run, signal),
+    enabled: wanted && a !== null && b !== null,
+    placeholderData: (before) => before,
+  });
+
 /** A run by its id, or the newest finished one of that name. */
 export const useRun = (project: string, name: string | null) =>
   useQuery({
@@ -125,30 +150,6 @@ export const usePreview = (query: PreviewQuery | null) =>
       JSON.stringify(query && [query.project, query.run, query.to, query.tokenizer])
         ? before
         : undefined,
-  });
-
-/** Trajectories whose spans are counted one list page at a time; of a larger run they are not. */
-export const MOST_COUNTED = 1000;
-const PAGE = 200;
-
-/** Spans of a run, each a row of what it exports; null where the list may not be what the run read. */
-export const useSpanCount = (project: string, run: Run, wanted: boolean) =>
-  useQuery({
-    queryKey: ["span count", project, run.id],
-    queryFn: async ({ signal }) => {
-      let [spans, seen, cursor] = [0, 0, ""];
-      do {
-        const dataset = run.dataset === null ? {} : { dataset: run.dataset };
-        const more = cursor ? { cursor } : {};
-        const page = await api.list({ project, sort: "created", limit: PAGE, ...dataset, ...more }, signal);
-        if (page.total !== run.total || !page.total_exact) return null;
-        spans += page.items.reduce((sum, row) => sum + row.n_spans, 0);
-        seen += page.items.length;
-        cursor = page.next ?? "";
-      } while (cursor);
-      return seen === run.total ? spans : null;
-    },
-    enabled: wanted && !run.stale && run.total <= MOST_COUNTED,
   });
 
 /** Spans whose text is asked for at once, and characters of each before it is cut in the middle. */

@@ -27,6 +27,8 @@ class TrajectoryRow(Out):
     external_id: str
     group: str
     """Readable name of its group."""
+    group_id: str
+    """What /groups/{id} takes."""
     group_size: int
     group_scored: int
     group_mean: FiniteFloat | None
@@ -44,6 +46,10 @@ class TrajectoryRow(Out):
     n_errors: int
     n_tokens: int | None
     n_notes: int
+    n_labels: int
+    """Labels of its spans that count."""
+    n_overrides: int
+    """Edges that people edited."""
     created: datetime
     top: TopSpan | None = None
     strip: list[FiniteFloat | None] | None = None
@@ -81,6 +87,7 @@ class TrajectoryOut(Out):
     external_id: str
     project: str
     group: str
+    group_id: str
     group_size: int
     group_scored: int
     group_mean: FiniteFloat | None

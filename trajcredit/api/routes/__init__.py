@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
-from trajcredit.api.routes import diagnostics, plugins, rewards, runs, site, trajectories, uploads
+from trajcredit.api.routes import (
+    dashboard,
+    diagnostics,
+    edges,
+    groups,
+    labels,
+    plugins,
+    rewards,
+    runs,
+    site,
+    trajectories,
+    uploads,
+)
 
 __all__ = ["API", "SITE"]
 
-API = (uploads.router, trajectories.router, rewards.router, runs.router, diagnostics.router, plugins.router)
+API = (
+    uploads.router,
+    trajectories.router,
+    edges.router,
+    rewards.router,
+    labels.router,
+    runs.router,
+    plugins.router,
+    dashboard.router,
+    diagnostics.router,
+    groups.router,
+)
 SITE = (plugins.health, site.router)
