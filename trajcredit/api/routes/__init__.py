@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
-from trajcredit.api.routes import groups, plugins, rewards, runs, site, trajectories, uploads
+from trajcredit.api.routes import (
+    dashboard,
+    diagnostics,
+    edges,
+    groups,
+    labels,
+    plugins,
+    rewards,
+    runs,
+    site,
+    trajectories,
+    uploads,
+)
 
 __all__ = ["API", "SITE"]
 
-API = (uploads.router, trajectories.router, groups.router, rewards.router, runs.router, plugins.router)
+API = (
+    uploads.router,
+    trajectories.router,
+    edges.router,
+    groups.router,
+    rewards.router,
+    labels.router,
+    runs.router,
+    plugins.router,
+    dashboard.router,
+    diagnostics.router,
+)
 SITE = (plugins.health, site.router)
