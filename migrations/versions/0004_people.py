@@ -14,7 +14,8 @@ LARGEST = "1.7976931348623157e308"
 
 
 def upgrade() -> None:
-    """Two empty tables."""
+    """Two empty tables, and of every run the newest override that it could see."""
+    op.add_column("runs", sa.Column("override_watermark", sa.BigInteger()))
     op.create_table(
         "labels",
         sa.Column("id", KEY, sa.Identity(), primary_key=True),

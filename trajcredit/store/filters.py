@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, exists, func, not_, or_, select
 
 from trajcredit.errors import InputError
 from trajcredit.store.border import clean, cut, word
 from trajcredit.store.bulk import among
+from trajcredit.store.labels import is_labelled
+from trajcredit.store.overridden import has_any
 from trajcredit.store.tables import tool_use, trajectories
 
 __all__ = ["PASS", "Filters", "conditions", "tools"]
@@ -43,11 +45,15 @@ class Filters:
     """A tool it called."""
     has_error: bool | None = None
     """Whether a tool result failed."""
+    has_override: bool | None = None
+    """Whether a person edited an edge, and did not withdraw it."""
     result: Literal["pass", "fail", "unscored"] | None = None
     outcome_min: float | None = None
     outcome_max: float | None = None
     step_min: int | None = None
     step_max: int | None = None
+    labelled: bool | None = None
+    """Whether somebody labelled a span of it."""
 
 
 def conditions(conn: Connection, project: str, filters: Filters) -> ColumnElement[bool]:
@@ -74,6 +80,10 @@ def conditions(conn: Connection, project: str, filters: Filters) -> ColumnElemen
         found.append(_calls(project, filters.tool))
     if filters.has_error is not None:
         found.append(t.n_errors > 0 if filters.has_error else t.n_errors == 0)
+    if filters.labelled is not None:
+        found.append(is_labelled() if filters.labelled else ~is_labelled())
+    if filters.has_override is not None:
+        found.append(has_any(project) if filters.has_override else not_(has_any(project)))
     return and_(*found, *_outcome(filters), *_steps(filters))
 
 

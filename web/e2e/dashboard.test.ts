@@ -166,7 +166,7 @@ test("runs are chosen, and a cell opens the rollout on which two agree least", a
 
 test("an empty project and one without runs say what each panel needs", async () => {
   const page = await open("/p/nobody/dash");
-  await expect.poll(() => page.locator(".needs").count(), SLOW).toBe(7);
+  await expect.poll(() => page.locator(".needs").count(), SLOW).toBe(8);
   const project = `open-${Date.now()}`;
   await upload(server, JSON.stringify({ id: "r", messages: [{ role: "user", content: "hi" }] }), "r.jsonl", project);
   await page.goto(`${server.url}/p/${project}/dash`);

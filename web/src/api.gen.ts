@@ -241,6 +241,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Labels
+         * @description The labels that count: all of one trajectory, or a page of the project.
+         */
+        get: operations["list_labels"];
+        put?: never;
+        /**
+         * Give Labels
+         * @description Append labels, one JSON object a line: the rows of `GET /labels/export`; only trajectory_id, span_index (or
+         *     message_index with tool_call_id), verdict and labeller are needed. A verdict of null withdraws.
+         */
+        post: operations["give_labels"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/labels/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Labels
+         * @description Every label that counts as a `trajcredit.label/1` row, which `trajcredit eval --labels` and POST /labels take.
+         */
+        get: operations["export_labels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/labels/grades": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Grade Runs
+         * @description Finished runs graded on the labels; of one trajectory every run that scored it.
+         */
+        get: operations["grade_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/labels/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Next To Label
+         * @description The next trajectory that this person has not labelled.
+         */
+        get: operations["next_to_label"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/rewards": {
         parameters: {
             query?: never;
@@ -472,6 +557,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/trajectories/{id}/edges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Edge Edits
+         * @description What people said of its edges, and what was derived where they said otherwise.
+         */
+        get: operations["get_edge_edits"];
+        put?: never;
+        /**
+         * Edit Edge
+         * @description Add or remove an edge, or go back to what was derived: appended, runs that scored the trajectory are stale.
+         */
+        post: operations["edit_edge"];
+        /**
+         * Withdraw Edge Edit
+         * @description Go back to what was derived for a pair of spans; what had been said stays in the history.
+         */
+        delete: operations["withdraw_edge_edit"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trajectories/{id}/edges/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Edge Edits
+         * @description What a finished run would say of the trajectory if its edges were edited so.
+         */
+        post: operations["preview_edge_edits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/trajectories/{id}/graph": {
         parameters: {
             query?: never;
@@ -647,8 +780,8 @@ export interface components {
             reason: string;
             /** Span */
             span: number | null;
-            /** Trajectory */
-            trajectory: string;
+            /** Trajectory Id */
+            trajectory_id: string;
             /** Turn */
             turn: number;
         };
@@ -707,6 +840,16 @@ export interface components {
             total: number | null;
         };
         /**
+         * CreditNumbers
+         * @description One entry a span, null where it is not scored.
+         */
+        CreditNumbers: {
+            /** Advantage */
+            advantage: (number | null)[];
+            /** Credit */
+            credit: (number | null)[];
+        };
+        /**
          * DashboardRun
          * @description A finished run as people call it, `dag #2`.
          */
@@ -749,6 +892,21 @@ export interface components {
             tenth: number;
         };
         /**
+         * EdgeChange
+         * @description What is to hold of the edge of one pair of spans.
+         */
+        EdgeChange: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "add" | "remove" | "withdraw";
+            /** Child */
+            child: number;
+            /** Parent */
+            parent: number;
+        };
+        /**
          * EdgeColumns
          * @description The dependency graph: columns with one entry an edge, ordered by child, then parent.
          */
@@ -765,6 +923,86 @@ export interface components {
             rule: string[];
             /** Weight */
             weight: number[];
+        };
+        /**
+         * EdgeEditPreview
+         * @description A run's numbers of one trajectory as they are, and as they would be. Nothing of it is stored.
+         */
+        EdgeEditPreview: {
+            /** Advantage Scale */
+            advantage_scale: number;
+            after: components["schemas"]["CreditNumbers"];
+            before: components["schemas"]["CreditNumbers"];
+            /** Changed */
+            changed: number;
+            /** Label */
+            label: string;
+            /** N Trajectories */
+            n_trajectories: number;
+            /** Notes */
+            notes: components["schemas"]["NoteOut"][];
+            /** Others Changed */
+            others_changed: number;
+            /** Run */
+            run: string;
+            /** Scale */
+            scale: number;
+        };
+        /**
+         * EdgeEditPreviewRequest
+         * @description Which run is to be scored again, on the edges as they are now with which changes.
+         * @example {
+         *       "changes": [
+         *         {
+         *           "action": "remove",
+         *           "child": 6,
+         *           "parent": 3
+         *         }
+         *       ],
+         *       "run": "dag"
+         *     }
+         */
+        EdgeEditPreviewRequest: {
+            /** Changes */
+            changes: components["schemas"]["EdgeChange"][];
+            /** Run */
+            run: string;
+        };
+        /**
+         * EdgeEditRequest
+         * @description A change with its reason and the name of who makes it.
+         * @example {
+         *       "action": "remove",
+         *       "child": 6,
+         *       "parent": 3,
+         *       "person": "Ann",
+         *       "reason": "the id came from the user, not from this result"
+         *     }
+         */
+        EdgeEditRequest: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "add" | "remove" | "withdraw";
+            /** Child */
+            child: number;
+            /** Parent */
+            parent: number;
+            /** Person */
+            person: string;
+            /** Reason */
+            reason: string;
+        };
+        /**
+         * EdgeEdits
+         * @description What is in force, by child, then parent, and everything that was ever said, oldest first.
+         */
+        EdgeEdits: {
+            /** History */
+            history: components["schemas"]["EdgeSaying"][];
+            /** In Force */
+            in_force: components["schemas"]["EditedEdge"][];
         };
         /**
          * EdgeEvidence
@@ -820,6 +1058,37 @@ export interface components {
             parent_text: string;
         };
         /**
+         * EdgeSaying
+         * @description What a person said of the edge of one pair of spans.
+         */
+        EdgeSaying: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "add" | "remove" | "withdraw";
+            /** At */
+            at: string | null;
+            /** Child */
+            child: number;
+            /** Number */
+            number: number | null;
+            /** Parent */
+            parent: number;
+            /** Person */
+            person: string | null;
+            /** Reason */
+            reason: string;
+        };
+        /**
+         * EditedEdge
+         * @description A pair whose edge is as a person says.
+         */
+        EditedEdge: {
+            derived: components["schemas"]["EdgeEvidence"] | null;
+            saying: components["schemas"]["EdgeSaying"];
+        };
+        /**
          * ExporterInfo
          * @description A registered exporter; one with a parameter `tokenizer` writes tokens.
          */
@@ -854,6 +1123,35 @@ export interface components {
             id: string;
             /** Value */
             value: number;
+        };
+        /**
+         * GradeFigure
+         * @description A mean with its 95 % interval; null where there is nothing to take it over.
+         */
+        GradeFigure: {
+            /** High */
+            high: number | null;
+            /** Low */
+            low: number | null;
+            /** Value */
+            value: number | null;
+        };
+        /**
+         * GradesOut
+         * @description Finished runs, newest first, of one label the newest, graded on labels.
+         */
+        GradesOut: {
+            /** Blind */
+            blind: number;
+            kappa: components["schemas"]["KappaOut"] | null;
+            /** Labelled */
+            labelled: number;
+            /** Labels */
+            labels: number;
+            /** Remarks */
+            remarks: string[];
+            /** Runs */
+            runs: components["schemas"]["RunGrade"][];
         };
         /**
          * Health
@@ -960,6 +1258,132 @@ export interface components {
             low: number | null;
             /** Value */
             value: number;
+        };
+        /**
+         * KappaOut
+         * @description Cohen's kappa of the two people who labelled most spans in common.
+         */
+        KappaOut: {
+            /** Labellers */
+            labellers: string[];
+            /** N */
+            n: number;
+            /** Value */
+            value: number | null;
+        };
+        /**
+         * LabelOut
+         * @description One person's word on one span; of several of that person the newest.
+         */
+        LabelOut: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Blind */
+            blind: boolean;
+            /** External Id */
+            external_id: string;
+            /** Labeller */
+            labeller: string;
+            /** Note */
+            note: string | null;
+            /** Queue */
+            queue: ("disagree" | "high" | "random") | null;
+            /** Seconds */
+            seconds: number | null;
+            /** Span */
+            span: number;
+            /** Trajectory */
+            trajectory: string;
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "culprit" | "contributed" | "innocent" | "unsure";
+        };
+        /**
+         * LabelPage
+         * @description Labels that count: of one trajectory by span, of a project those that came last first.
+         */
+        LabelPage: {
+            /** Items */
+            items: components["schemas"]["LabelOut"][];
+            /** Next */
+            next?: string | null;
+        };
+        /**
+         * LabelProblem
+         * @description No label was taken, and why; the first row with a reason is the problem.
+         */
+        LabelProblem: {
+            /** Byte */
+            byte?: number | null;
+            /** Detail */
+            detail: string;
+            /** Field */
+            field?: string | null;
+            /** File */
+            file?: string | null;
+            /** Given */
+            given: number;
+            /** Instance */
+            instance?: string | null;
+            /** Items */
+            items: components["schemas"]["IngestItem"][];
+            /** Line */
+            line?: number | null;
+            /** Rejected */
+            rejected: number;
+            /** Status */
+            status: number;
+            /** Title */
+            title: string;
+            /**
+             * Type
+             * @default about:blank
+             */
+            type: string;
+        };
+        /**
+         * LabelResult
+         * @description Labels that were taken, and those that were not.
+         */
+        LabelResult: {
+            /** Given */
+            given: number;
+            /** Items */
+            items: components["schemas"]["IngestItem"][];
+            /** Rejected */
+            rejected: number;
+        };
+        /**
+         * LabelTurn
+         * @description What a person labels next.
+         */
+        LabelTurn: {
+            /** Done */
+            done: number;
+            /** Left */
+            left: number;
+            /** Left Other */
+            left_other: number;
+            /** Left Random */
+            left_random: number;
+            /**
+             * Queue
+             * @enum {string}
+             */
+            queue: "disagree" | "high" | "random";
+            /** Runs */
+            runs: number;
+            /** Score */
+            score: number | null;
+            /** Trajectory */
+            trajectory: string | null;
+            /** Why */
+            why: string;
         };
         /**
          * LengthPanel
@@ -1144,6 +1568,8 @@ export interface components {
          * @description Counts of an export, and the rows of one trajectory.
          */
         PreviewOut: {
+            /** Advantage Mean */
+            advantage_mean: number | null;
             /** Looked At */
             looked_at: number;
             /** Of */
@@ -1154,7 +1580,9 @@ export interface components {
             rows: components["schemas"]["RowPreviewOut"][];
             /** Run */
             run: string;
-            totals: components["schemas"]["TotalsOut"];
+            /** Span Rows */
+            span_rows: number | null;
+            totals: components["schemas"]["TotalsOut"] | null;
         };
         /**
          * Problem
@@ -1335,6 +1763,10 @@ export interface components {
             ids_source: "engine" | "retokenized";
             /** Mask */
             mask: number[];
+            /** Prompt Ids */
+            prompt_ids: number[];
+            /** Prompt Texts */
+            prompt_texts: string[] | null;
             /** Prompt Tokens */
             prompt_tokens: number;
             /** Response Tokens */
@@ -1353,6 +1785,23 @@ export interface components {
             trajectory: string;
             /** Uid */
             uid: string;
+        };
+        /**
+         * RunGrade
+         * @description How well one finished run blames the labelled culprits.
+         */
+        RunGrade: {
+            /** Graded */
+            graded: number;
+            hit_at_1: components["schemas"]["GradeFigure"];
+            hit_at_3: components["schemas"]["GradeFigure"];
+            /** Label */
+            label: string;
+            mrr: components["schemas"]["GradeFigure"];
+            /** Number */
+            number: number;
+            /** Run */
+            run: string;
         };
         /**
          * RunOut
@@ -1633,10 +2082,12 @@ export interface components {
          * @description Sums over the trajectories looked at.
          */
         TotalsOut: {
-            /** Advantage Mean */
-            advantage_mean: number | null;
             /** Advantage Sum */
             advantage_sum: number;
+            /** Cut Tokens */
+            cut_tokens: number;
+            /** Cut Trained */
+            cut_trained: number;
             /** Exact */
             exact: number;
             /** Failed */
@@ -1651,6 +2102,8 @@ export interface components {
             notes: {
                 [key: string]: number;
             };
+            /** Prompt */
+            prompt: number;
             /** Retokenized */
             retokenized: number;
             /** Rows */
@@ -1786,8 +2239,12 @@ export interface components {
             n_actions: number;
             /** N Errors */
             n_errors: number;
+            /** N Labels */
+            n_labels: number;
             /** N Notes */
             n_notes: number;
+            /** N Overrides */
+            n_overrides: number;
             /** N Spans */
             n_spans: number;
             /** N Tokens */
@@ -2304,6 +2761,194 @@ export interface operations {
             };
         };
     };
+    list_labels: {
+        parameters: {
+            query?: {
+                /** @description Ours, or `ext:` and the log's own */
+                trajectory?: string | null;
+                cursor?: string | null;
+                limit?: number;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelPage"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    give_labels: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {"trajectory_id": "ext:t-1", "span_index": 3, "verdict": "culprit", "labeller": "ann", "blind": true, "seconds": 41, "queue": "disagree", "note": "wrong airport"} */
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description What became of each row */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelResult"];
+                };
+            };
+            /** @description Every row was rejected */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["LabelProblem"] | components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_labels: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Rows, as an attachment */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    grade_runs: {
+        parameters: {
+            query?: {
+                /** @description The labels that count */
+                part?: "all" | "blind" | "random";
+                /** @description Ours, or `ext:` and the log's own */
+                trajectory?: string | null;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GradesOut"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    next_to_label: {
+        parameters: {
+            query: {
+                labeller: string;
+                queue?: "disagree" | "high" | "random";
+                outcome?: "fail" | "pass" | "any";
+                /** @description One that is passed over */
+                after?: string | null;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelTurn"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     append_rewards: {
         parameters: {
             query?: {
@@ -2668,11 +3313,15 @@ export interface operations {
                 tool?: string | null;
                 /** @description Whether a tool call failed */
                 errors?: boolean | null;
+                /** @description `override`: people edited its edges */
+                has?: "override" | null;
                 policy_version?: string | null;
                 /** @description The model that answered */
                 model?: string | null;
                 step_min?: number | null;
                 step_max?: number | null;
+                /** @description Whether somebody labelled a span of it */
+                labelled?: boolean | null;
                 /** @description Part of the id */
                 text?: string | null;
                 sort?: "created" | "-created" | "outcome" | "-outcome" | "spans" | "-spans";
@@ -2709,7 +3358,9 @@ export interface operations {
                      *           "model": "gpt-4o",
                      *           "n_actions": 6,
                      *           "n_errors": 1,
+                     *           "n_labels": 2,
                      *           "n_notes": 0,
+                     *           "n_overrides": 0,
                      *           "n_spans": 14,
                      *           "n_tokens": 2134,
                      *           "outcome": 0,
@@ -2934,6 +3585,179 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SpanCredits"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_edge_edits: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EdgeEdits"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    edit_edge: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "remove",
+                 *       "child": 6,
+                 *       "parent": 3,
+                 *       "person": "Ann",
+                 *       "reason": "the id came from the user, not from this result"
+                 *     }
+                 */
+                "application/json": components["schemas"]["EdgeEditRequest"];
+            };
+        };
+        responses: {
+            /** @description What is in force now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EdgeEdits"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    withdraw_edge_edit: {
+        parameters: {
+            query: {
+                parent: number;
+                child: number;
+                reason: string;
+                person: string;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is in force now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EdgeEdits"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_edge_edits: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "changes": [
+                 *         {
+                 *           "action": "remove",
+                 *           "child": 6,
+                 *           "parent": 3
+                 *         }
+                 *       ],
+                 *       "run": "dag"
+                 *     }
+                 */
+                "application/json": components["schemas"]["EdgeEditPreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Its numbers before and after; nothing is stored */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EdgeEditPreview"];
                 };
             };
             /** @description What is wrong, where, and what to do */

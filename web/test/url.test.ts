@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SCALES } from "../src/pure/scale";
 import {
+  DRAWINGS,
   exportsPath,
   FILTERS,
   FOLDS,
@@ -32,6 +33,8 @@ const views = fc.record({
   scale: fc.constantFrom(...SCALES),
   show: fc.constantFrom(...SHOWS),
   fold: fc.subarray([...FOLDS]),
+  view: fc.constantFrom(...DRAWINGS),
+  edit: fc.boolean(),
 });
 
 const lists = fc.record({

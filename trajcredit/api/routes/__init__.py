@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from trajcredit.api.routes import dashboard, plugins, rewards, runs, site, trajectories, uploads
+from trajcredit.api.routes import dashboard, edges, labels, plugins, rewards, runs, site, trajectories, uploads
 
 __all__ = ["API", "SITE"]
 
-API = (uploads.router, trajectories.router, rewards.router, runs.router, dashboard.router, plugins.router)
+API = (
+    uploads.router,
+    trajectories.router,
+    edges.router,
+    rewards.router,
+    labels.router,
+    runs.router,
+    dashboard.router,
+    plugins.router,
+)
 SITE = (plugins.health, site.router)

@@ -53,6 +53,22 @@ export function Filters({ project, filters, onChange }: Props) {
         />{" "}
         has a failed call
       </label>
+      <label>
+        labels{" "}
+        <select value={filters.labelled ?? ""} onChange={(event) => set("labelled", event.target.value)}>
+          <option value="">any</option>
+          <option value="false">unlabelled</option>
+          <option value="true">labelled</option>
+        </select>
+      </label>
+      <label>
+        <input
+          type="checkbox"
+          checked={filters.has === "override"}
+          onChange={(event) => set("has", event.target.checked ? "override" : "")}
+        />{" "}
+        has an edited edge
+      </label>
       <details
         className="more"
         open={["dataset", "task", "policy_version", "model", "step_min", "step_max"].some((n) => n in filters)}

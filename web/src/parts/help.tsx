@@ -1,14 +1,19 @@
 import { useEffect, useRef } from "react";
 import { setShortcuts, useShortcuts } from "../preferences";
 
-const KEYS: [string, string][] = [
+export type Key = [key: string, what: string];
+
+const KEYS: Key[] = [
   ["j  k", "next, previous span"],
   ["]  [", "next, previous span in order of blame"],
   ["u  i", "to the strongest source, to the strongest use"],
   ["Backspace", "back along that walk"],
   ["b  B", "choose the run; the one beside it"],
   ["d", "one bar: the difference of the two"],
+  ["v", "the graph as a rail, or the cone of the selected span in layers"],
   ["f", "fold reasoning and results"],
+  ["1 – 4", "label the span: culprit, contributed, innocent, can’t tell"],
+  ["m", "a note on it"],
   ["e", "what a trainer will see of it: the export preview"],
   ["y", "copy a link to this view"],
   ["Esc", "clear the selection"],
@@ -16,7 +21,7 @@ const KEYS: [string, string][] = [
 ];
 
 /** The keys, and the switch that turns them off. */
-export function Help({ onClose }: { onClose: () => void }) {
+export function Help({ onClose, keys = KEYS }: { onClose: () => void; keys?: Key[] }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const on = useShortcuts();
   useEffect(() => dialog.current?.showModal(), []);
@@ -30,7 +35,7 @@ export function Help({ onClose }: { onClose: () => void }) {
       </header>
       <table>
         <tbody>
-          {KEYS.map(([key, what]) => (
+          {keys.map(([key, what]) => (
             <tr key={key}>
               <th scope="row">
                 <kbd>{key}</kbd>

@@ -5,7 +5,7 @@ import type { Mark } from "../pure/excerpt";
 import { number } from "../pure/format";
 import { at, edgesInto, edgesOutOf, type Graph } from "../pure/graph";
 import type { Lanes } from "../pure/lanes";
-import { draw, laneX, railWidth, standings } from "../pure/rail";
+import { draw, laneX, type RailEdits, railWidth, standings } from "../pure/rail";
 import type { Fold } from "../pure/url";
 import { inline } from "../pure/visible";
 import { useTexts } from "../queries";
@@ -24,6 +24,9 @@ interface Props {
   selected: number | null;
   marks: ReadonlyMap<number, Mark[]>;
   path: ReadonlySet<string>;
+  edits: RailEdits;
+  /** Whether the graph is drawn beside the rows. */
+  rail: boolean;
   fold: Fold[];
   onSelect: (span: number) => void;
 }
@@ -53,30 +56,32 @@ export function Transcript(props: Props) {
   const y = (span: number) => (rows.measurementsCache[span]?.start ?? 0) + NODE;
   const [top, bottom] = [items[0]?.start ?? 0, items.at(-1)?.end ?? 0];
   const lead = columns[0]?.values ?? [];
-  const width = useMemo(() => railWidth(lanes, graph), [lanes, graph]);
+  const width = useMemo(() => (props.rail ? railWidth(lanes, graph) : 0), [lanes, graph, props.rail]);
   const jump = useCallback((part: number) => rows.scrollToOffset(part * rows.getTotalSize()), [rows]);
   const select = useStable(onSelect);
   const headAt = useHeads(trajectory, graph);
   return (
     <div className="transcript" style={{ "--rail": `${width}px`, "--columns": columns.length } as React.CSSProperties}>
-      <Heads columns={columns} full={props.full} />
+      <Heads columns={columns} full={props.full} rail={props.rail} />
       <div className="scroll" ref={scroller}>
         <div className="rows" style={{ height: rows.getTotalSize() }}>
-          <Rail
-            top={top}
-            height={bottom - top}
-            width={width}
-            drawing={draw({ graph, lanes, first, last, selected, standing, path: props.path, y })}
-            nodes={items.map(({ index }) => ({
-              span: index,
-              x: laneX(lanes, index),
-              y: y(index),
-              extra: at(lanes.extra, index),
-              kind: at(trajectory.kind, index),
-              credit: lead[index] ?? null,
-              standing: standing(index),
-            }))}
-          />
+          {props.rail && (
+            <Rail
+              top={top}
+              height={bottom - top}
+              width={width}
+              drawing={draw({ graph, lanes, first, last, selected, standing, path: props.path, edits: props.edits, y })}
+              nodes={items.map(({ index }) => ({
+                span: index,
+                x: laneX(lanes, index),
+                y: y(index),
+                extra: at(lanes.extra, index),
+                kind: at(trajectory.kind, index),
+                credit: lead[index] ?? null,
+                standing: standing(index),
+              }))}
+            />
+          )}
           <div role="list" aria-label="Transcript" className="list" style={{ transform: `translateY(${top}px)` }}>
             {items.map(({ index, key }) => (
               <div key={key} data-index={index} ref={rows.measureElement} role="presentation">
@@ -106,10 +111,10 @@ export function Transcript(props: Props) {
 }
 
 /** Names of the columns over the rows, with the scale they share. */
-function Heads({ columns, full }: { columns: Column[]; full: number }) {
+function Heads({ columns, full, rail }: { columns: Column[]; full: number; rail: boolean }) {
   return (
     <div className="heads">
-      <div className="railhead">graph</div>
+      {rail && <div className="railhead">graph</div>}
       {columns.map((column) => (
         <div key={column.key} className="head">
           <span className="runname" title={inline(column.label)}>

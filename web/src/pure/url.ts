@@ -73,6 +73,10 @@ export type Fold = (typeof FOLDS)[number];
 export const SHOWS = ["credit", "advantage"] as const;
 export type Show = (typeof SHOWS)[number];
 
+/** How the dependency graph is drawn: beside every row, or of the selected span alone, in layers. */
+export const DRAWINGS = ["rail", "cone"] as const;
+export type DrawingKind = (typeof DRAWINGS)[number];
+
 /** What of a trajectory is looked at. `span`: null leaves the choice to the screen, "none" selects nothing. */
 export interface View {
   span: number | "none" | null;
@@ -82,6 +86,9 @@ export interface View {
   scale: Scale;
   show: Show;
   fold: Fold[];
+  view: DrawingKind;
+  /** Whether edges are being edited. */
+  edit: boolean;
 }
 
 export const PLAIN: View = {
@@ -92,6 +99,8 @@ export const PLAIN: View = {
   scale: "trajectory",
   show: "credit",
   fold: [],
+  view: "rail",
+  edit: false,
 };
 
 export function readView(search: string): View {
@@ -104,6 +113,8 @@ export function readView(search: string): View {
     scale: SCALES.find((scale) => scale === given.get("scale")) ?? PLAIN.scale,
     show: SHOWS.find((show) => show === given.get("show")) ?? PLAIN.show,
     fold: FOLDS.filter((fold) => given.get("fold")?.split(",").includes(fold)),
+    view: DRAWINGS.find((view) => view === given.get("view")) ?? PLAIN.view,
+    edit: given.get("edit") === "1",
   };
 }
 
@@ -122,6 +133,8 @@ export function writeView(view: View): string {
   if (view.scale !== PLAIN.scale) out.set("scale", view.scale);
   if (view.show !== PLAIN.show) out.set("show", view.show);
   if (view.fold.length > 0) out.set("fold", view.fold.join(","));
+  if (view.view !== PLAIN.view) out.set("view", view.view);
+  if (view.edit) out.set("edit", "1");
   return searchOf(out);
 }
 
@@ -135,10 +148,12 @@ export const FILTERS = [
   "task",
   "tool",
   "errors",
+  "has",
   "policy_version",
   "model",
   "step_min",
   "step_max",
+  "labelled",
   "text",
 ] as const;
 export type FilterName = (typeof FILTERS)[number];

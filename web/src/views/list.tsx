@@ -32,7 +32,7 @@ const NUMBERS = new Set(["outcome_min", "outcome_max", "step_min", "step_max"]);
 /** The URL's filters as the API takes them; a number that is not one is left out. */
 function queryOf(project: string, { filters, sort }: ListView, run: string | null): ListQuery {
   const given = Object.entries(filters).flatMap(([name, value]): [string, string | number | boolean][] => {
-    if (name === "errors") return [[name, value === "true"]];
+    if (name === "errors" || name === "labelled") return [[name, value === "true"]];
     if (!NUMBERS.has(name)) return [[name, value]];
     return Number.isFinite(Number(value)) ? [[name, Number(value)]] : [];
   });
@@ -143,6 +143,7 @@ const HEADS = [
   "credit by span",
   "errors",
   "notes",
+  "labels",
   "model",
   "when",
 ];
@@ -202,6 +203,11 @@ function Row({ row, index, start, full, to }: RowProps) {
         <Go to={to} className="cover" title={inline(row.external_id)} aria-label={inline(row.external_id)}>
           <LongName name={row.external_id} />
         </Go>
+        {row.n_overrides > 0 && (
+          <span className="badge" title={`edges that people edited: ${count(row.n_overrides)}`}>
+            edited
+          </span>
+        )}
       </span>
       <span role="cell" className="figure">
         {row.outcome === null ? <span className="muted">none yet</span> : number(row.outcome)}
@@ -235,6 +241,9 @@ function Row({ row, index, start, full, to }: RowProps) {
       </span>
       <span role="cell" className="figure">
         {row.n_notes > 0 ? count(row.n_notes) : <span className="muted">0</span>}
+      </span>
+      <span role="cell" className="figure" title="labels of its spans">
+        {row.n_labels > 0 ? count(row.n_labels) : <span className="muted">0</span>}
       </span>
       <span role="cell" title={row.model === null ? "the log names no model" : inline(row.model)}>
         {row.model === null ? <span className="muted">–</span> : inline(row.model)}

@@ -1,5 +1,6 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import type { CreditColumns, Run, Trajectory } from "../api";
+import { previewColumns, useEditing } from "../editing";
 import { type Bindings, useKeys } from "../keys";
 import { go, useView } from "../location";
 import { copy } from "../notice";
@@ -23,6 +24,11 @@ import { exportsPath, FOLDS, NO_EXPORT, type View, writeExport, writeView } from
 import { inline, visible } from "../pure/visible";
 import { useCredits, useEvidence, useGraph, useRuns, useRunsWith, useTrajectory, useWhy } from "../queries";
 import { Missing } from "./missing";
+import "../styles/edits.css";
+import "../styles/cone.css";
+
+const Cone = lazy(() => import("../parts/cone").then((module) => ({ default: module.Cone })));
+const EdgeEditor = lazy(() => import("../parts/edge-editor").then((module) => ({ default: module.EdgeEditor })));
 
 interface Props {
   project: string;
@@ -67,10 +73,16 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
   const marks = useMemo(() => marksOf(edges, pointed), [edges, pointed]);
   const path = usePath(project, trajectory, by.data, selected);
   const lanes = useMemo(() => lanesOf(graph), [graph]);
+  const editing = useEditing(project, trajectory.id, graph, by.data);
+  const seen = view.edit && editing.seen ? previewColumns(editing.seen, byLabel, view.show) : null;
+  const [late, setLate] = useState<{ span: number; why: string } | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever asks for the cone again gets another try
+  useEffect(() => setLate(null), [view.view]);
+  const cone = view.view === "cone" && selected !== null && late?.span !== selected;
   useEffect(() => {
     document.title = `${inline(trajectory.external_id)} · trajcredit`;
   }, [trajectory.external_id]);
-  const select = (span: number | "none") => change({ span });
+  const select = (span: number | "none") => editing.picked(span) || change({ span });
   const toExport =
     exportsPath(project) + writeExport({ ...NO_EXPORT, run: by.data?.run ?? byName, trajectory: trajectory.id });
   const link = () => copy(linkOf(view, selected, by.data, vs.data), "Link to this view copied.");
@@ -79,6 +91,7 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
     b: () => setOpen("by"),
     "Shift+B": () => setOpen("vs"),
     d: () => view.vs !== null && change({ diff: !view.diff }),
+    v: () => change({ view: view.view === "cone" ? "rail" : "cone" }),
     f: () => change({ fold: view.fold.length > 0 ? [] : [...FOLDS] }),
     e: () => go(toExport),
     y: () => void link(),
@@ -112,19 +125,59 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
         {view.vs !== null && (
           <Headline {...{ runs, name: view.vs, credits: vs.data, error: vs.error }} onScore={() => setOpen("vs")} />
         )}
-        {by.data && vs.data && <AgreementLine by={by.data} vs={vs.data} show={view.show} runs={runs} />}
+        {view.view === "cone" && !cone && (
+          <p className="conenotice" role="status">
+            {late === null || selected === null
+              ? "Cone: select a span to see what it rests on and what rests on it."
+              : `The cone of s${selected} is not drawn: ${late.why}. The rail stays.`}
+          </p>
+        )}
+        {by.data && vs.data && (
+          <AgreementLine {...{ project, runs }} trajectory={trajectory.id} by={by.data} vs={vs.data} show={view.show} />
+        )}
       </div>
       <div className="split">
-        <Transcript
-          {...{ project, trajectory, graph, lanes, selected, marks, path }}
-          columns={shown.columns}
-          full={shown.full}
-          exactZero={!view.diff && by.data?.law === "mask"}
-          fold={view.fold}
-          onSelect={select}
-        />
+        <div className={cone ? "drawn withcone" : "drawn"}>
+          {cone && (
+            <Suspense fallback={<p className="loading">Loading…</p>}>
+              <Cone
+                {...{ project, trajectory, graph, path }}
+                span={selected}
+                credit={by.data?.[view.show] ?? []}
+                run={byLabel}
+                onSelect={select}
+                onGiveUp={(why) => setLate({ span: selected, why })}
+              />
+            </Suspense>
+          )}
+          <Transcript
+            {...{ project, trajectory, graph, lanes, selected, marks, path }}
+            edits={editing.rail}
+            rail={!cone}
+            columns={seen?.columns ?? shown.columns}
+            full={seen?.full ?? shown.full}
+            exactZero={!seen && !view.diff && by.data?.law === "mask"}
+            fold={view.fold}
+            onSelect={select}
+          />
+        </div>
         <aside className="panel" aria-label="Details">
-          {selected === null ? (
+          {view.edit ? (
+            <Suspense fallback={<p className="loading">Loading…</p>}>
+              <EdgeEditor
+                {...{ project, trajectory, editing }}
+                span={selected}
+                run={runs.find((run) => run.id === by.data?.run) ?? null}
+                show={view.show}
+                onSelect={select}
+                onRan={(run) => change({ by: run, vs: by.data?.run ?? null, edit: false })}
+                onClose={() => {
+                  change({ edit: false });
+                  requestAnimationFrame(() => document.querySelector<HTMLElement>(".editedges")?.focus());
+                }}
+              />
+            </Suspense>
+          ) : selected === null ? (
             <Overview {...{ project, trajectory }} credits={by.data} run={byLabel} onSelect={select} />
           ) : (
             <Details
@@ -133,13 +186,15 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
               credits={by.data}
               run={byLabel}
               listing={edges}
+              removed={(editing.saved?.in_force ?? []).filter((one) => one.saying.action === "remove")}
               show={view.show}
               onPoint={setPointed}
               onSelect={select}
               onClose={() => select("none")}
+              onEdit={() => change({ edit: true, span: selected })}
             />
           )}
-          <RailKey />
+          <RailKey edited={view.edit || (editing.saved?.in_force.length ?? 0) > 0} />
         </aside>
       </div>
       {help && <Help onClose={() => setHelp(false)} />}
