@@ -3,6 +3,7 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { share } from "../src/pure/dashboard";
 import { signed } from "../src/pure/format";
 import { launch } from "./browser.mjs";
 import { call, pool, score, upload } from "./server.mjs";
@@ -24,6 +25,8 @@ beforeAll(async () => {
   await score(server, "grpo", POOL);
   await score(server, "dag", POOL);
   await score(server, "rtg", POOL, { parameters: { gamma: 0.5 } });
+  const body = JSON.stringify({ trajectory_id: "ext:g0r1", span_index: 3, verdict: "culprit", labeller: "ann" });
+  await call(server, `/labels?project=${POOL}`, { method: "POST", body });
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   seen = await watch(context, server.url);
 });
@@ -116,6 +119,16 @@ test("numbers on screen are the API's", async () => {
   const shares = card(page, "Credit off the path").locator("tbody td:nth-child(3)");
   expect(await shares.allTextContents()).toEqual(
     offpath.items.map((row: { share: number }) => `${Math.round(100 * row.share)} %`),
+  );
+
+  const grades = await call(server, `/labels/grades?project=${POOL}`);
+  expect(grades.labelled).toBe(1);
+  const hits = card(page, "Attributors against labels").locator("tbody td:nth-child(3)");
+  await hits.first().waitFor();
+  expect(await hits.allTextContents()).toEqual(
+    grades.runs.map((run: { hit_at_1: { value: number | null } }) =>
+      run.hit_at_1.value === null ? "–" : share(run.hit_at_1.value),
+    ),
   );
   await page.close();
 });
