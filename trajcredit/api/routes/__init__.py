@@ -21,14 +21,13 @@ __all__ = ["API", "SITE"]
 API = (
     uploads.router,
     trajectories.router,
-    edges.router,
     groups.router,
+    edges.router,
     rewards.router,
     labels.router,
     runs.router,
-    plugins.router,
     dashboard.router,
     diagnostics.router,
-    groups.router,
+    plugins.router,
 )
 SITE = (plugins.health, site.router)
