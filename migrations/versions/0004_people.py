@@ -1,4 +1,7 @@
-"""What people say: labels of spans, and edges they add or remove. Both are appended to and never rewritten."""
+"""What people say: labels of spans, and edges they add or remove. Both are appended to and never rewritten.
+
+The index of groups has the outcomes too: how each group of a project ended is read from it alone.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,9 @@ LARGEST = "1.7976931348623157e308"
 
 
 def upgrade() -> None:
-    """Two empty tables."""
+    """Two empty tables, and a wider index."""
+    op.drop_index("trajectories_by_group", "trajectories")
+    op.create_index("trajectories_by_group", "trajectories", ["project", "group_key", "outcome_source", "outcome"])
     op.create_table(
         "labels",
         sa.Column("id", KEY, sa.Identity(), primary_key=True),

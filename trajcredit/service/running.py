@@ -24,6 +24,7 @@ __all__ = [
     "RunList",
     "RunView",
     "Wanted",
+    "again",
     "ask",
     "ask_for",
     "cancel",
@@ -126,6 +127,14 @@ def ask_for(store: Store, project: str, made: Configured, wanted: Wanted) -> Run
             raise InputError(f"no reward source {name!r}; known: {', '.join(REWARD_SOURCES)}{there}")
         run = runs.create(conn, project, asked)
         return _view(run, run_numbers.numbers(conn, project, [run.id])[run.id])
+
+
+def again(store: Store, project: str, run: str) -> RunView:
+    """A queued run that is asked for as that one was: over the trajectories and rewards of now, by the code of now."""
+    with store.read() as conn:
+        asked = runs.find(conn, project, run).asked
+    wanted = Wanted(asked.reward, asked.group_by, asked.filters.dataset)
+    return ask(store, project, asked.attributor, asked.parameters, wanted)
 
 
 def find(store: Store, project: str, run: str) -> RunView:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, exists, func, not_, or_, select
 
 from trajcredit.errors import InputError
 from trajcredit.store.border import clean, cut, word
 from trajcredit.store.bulk import among
+from trajcredit.store.group_filters import is_alone, is_zero_variance
 from trajcredit.store.tables import tool_use, trajectories
 
 __all__ = ["PASS", "Filters", "conditions", "tools"]
@@ -48,6 +49,10 @@ class Filters:
     outcome_max: float | None = None
     step_min: int | None = None
     step_max: int | None = None
+    alone: bool | None = None
+    """Whether no other trajectory is in its group."""
+    zero_variance: bool | None = None
+    """Whether all that are scored of its group, at least two, ended alike."""
 
 
 def conditions(conn: Connection, project: str, filters: Filters) -> ColumnElement[bool]:
@@ -74,6 +79,9 @@ def conditions(conn: Connection, project: str, filters: Filters) -> ColumnElemen
         found.append(_calls(project, filters.tool))
     if filters.has_error is not None:
         found.append(t.n_errors > 0 if filters.has_error else t.n_errors == 0)
+    for wanted, holds in ((filters.alone, is_alone), (filters.zero_variance, is_zero_variance)):
+        if wanted is not None:
+            found.append(holds(project) if wanted else not_(holds(project)))
     return and_(*found, *_outcome(filters), *_steps(filters))
 
 

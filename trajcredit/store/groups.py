@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, select
 
@@ -29,6 +29,8 @@ class Tally:
     scored: int
     passed: int
     mean: float | None
+    source: str | None = field(default=None, compare=False)
+    """Whose rewards these are; null where none is scored."""
 
 
 def members(conn: Connection, project: str, group: str) -> list[Listed]:
@@ -64,4 +66,5 @@ def _tally(outcomes: Sequence[tuple[float | None, str | None]]) -> Tally:
     read = next((source for source in REWARD_SOURCES if source in sources), None)
     scored = [outcome for outcome, source in outcomes if outcome is not None and source == read]
     passed = sum(outcome >= PASS for outcome in scored)
-    return Tally(len(outcomes), len(scored), passed, finite(sum(scored) / len(scored)) if scored else None)
+    mean = finite(sum(scored) / len(scored)) if scored else None
+    return Tally(len(outcomes), len(scored), passed, mean, read)

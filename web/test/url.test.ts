@@ -2,9 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SCALES } from "../src/pure/scale";
 import {
+  dashboardPath,
   exportsPath,
   FILTERS,
   FOLDS,
+  groupPath,
+  groupsPath,
+  labelsPath,
   listPath,
   NO_EXPORT,
   PLAIN,
@@ -12,6 +16,8 @@ import {
   readList,
   readView,
   route,
+  runPath,
+  runsPath,
   SHOWS,
   SORTS,
   TOKENS,
@@ -99,12 +105,18 @@ describe("paths", () => {
         expect(route(listPath(project))).toEqual({ view: "list", project });
         expect(route(exportsPath(project))).toEqual({ view: "exports", project });
         expect(route(uploadPath(project))).toEqual({ view: "upload", project });
+        expect(route(groupsPath(project))).toEqual({ view: "groups", project });
+        expect(route(dashboardPath(project))).toEqual({ view: "dashboard", project });
+        expect(route(labelsPath(project))).toEqual({ view: "labels", project });
+        expect(route(runsPath(project))).toEqual({ view: "runs", project });
         expect(route(trajectoryPath(project, trajectory))).toEqual({ view: "trajectory", project, trajectory });
+        expect(route(groupPath(project, trajectory))).toEqual({ view: "group", project, group: trajectory });
+        expect(route(runPath(project, trajectory))).toEqual({ view: "run", project, run: trajectory });
       }),
     );
   });
 
-  test.each(["/p/x/t", "/q/x/t/y", "/p/x/t/y/z", "/p/%E0%A4%A/t/y", "/p/x/runs"])("%s is nowhere", (path) =>
+  test.each(["/p/x/t", "/q/x/t/y", "/p/x/t/y/z", "/p/%E0%A4%A/t/y", "/p/x/dash/y", "/p/x/g"])("%s is nowhere", (path) =>
     expect(route(path).view).toBe("nowhere"),
   );
 

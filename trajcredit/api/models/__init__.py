@@ -10,6 +10,7 @@ from trajcredit.api.models.common import EdgeKind, Kind, Law, NoteOut, Out, Prob
 from trajcredit.api.models.credits import CreditColumns, PathStep, SpanCredit, SpanCredits, TermOut, Why
 from trajcredit.api.models.edges import EdgeColumns, EdgeEvidence, EdgeEvidenceList, EdgeMatch
 from trajcredit.api.models.exports import AlignmentFailureOut, PreviewOut, RowPreviewOut, TotalsOut
+from trajcredit.api.models.finding import FoundOut
 from trajcredit.api.models.plugins import (
     AttributorInfo,
     ExporterInfo,
@@ -42,6 +43,7 @@ __all__ = [
     "EdgeMatch",
     "ExporterInfo",
     "FormatInfo",
+    "FoundOut",
     "Health",
     "IngestItem",
     "IngestProblem",

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from trajcredit.api.routes import plugins, rewards, runs, site, trajectories, uploads
+from trajcredit.api.routes import finding, plugins, rewards, run_events, runs, site, trajectories, uploads
 
 __all__ = ["API", "SITE"]
 
-API = (uploads.router, trajectories.router, rewards.router, runs.router, plugins.router)
+API = (
+    uploads.router,
+    trajectories.router,
+    finding.router,
+    rewards.router,
+    runs.router,
+    run_events.router,
+    plugins.router,
+)
 SITE = (plugins.health, site.router)

@@ -54,6 +54,8 @@ def list_trajectories(
     model: Annotated[str | None, Query(max_length=1000, description="The model that answered")] = None,
     step_min: Step = None,
     step_max: Step = None,
+    no_group: Annotated[bool | None, Query(description="Whether no other rollout is in its group")] = None,
+    zero_variance: Annotated[bool | None, Query(description="Whether its group is scored, and all alike")] = None,
     text: Annotated[str | None, Query(max_length=1000, description="Part of the id")] = None,
     sort: Annotated[listing.Sort, Query()] = "-created",
     run: Annotated[str | None, Query(max_length=1200, description="What top and strip are of")] = None,
@@ -75,6 +77,8 @@ def list_trajectories(
         outcome_max=outcome_max,
         step_min=step_min,
         step_max=step_max,
+        alone=no_group,
+        zero_variance=zero_variance,
     )
     return Answer(listing.listed(store, project, filters, sort, cursor, limit, run))
 
