@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -38,7 +38,7 @@ __all__ = [
 ENDED = frozenset({"done", "failed", "cancelled"})
 SHOWN_NAMES = 10
 SHOWN_NOTES = 3
-"""Notes of one kind that a run shows; the rest is counted."""
+"""Notes of one kind that a list of runs shows; the rest is counted."""
 MORE = "and {:,} more like these"
 _MORE = re.compile(MORE.format(0).replace("0", "([0-9,]+)"))
 PAGE = 100
@@ -138,10 +138,10 @@ def again(store: Store, project: str, run: str) -> RunView:
 
 
 def find(store: Store, project: str, run: str) -> RunView:
-    """The run of that id, or the newest finished one of an attributor or label of that name."""
+    """The run of that id, or the newest finished one of an attributor or label of that name; with all that it noted."""
     with store.read() as conn:
         found = runs.find(conn, project, run)
-        return _view(found, run_numbers.numbers(conn, project, [found.id])[found.id])
+        return replace(_view(found, run_numbers.numbers(conn, project, [found.id])[found.id]), notes=found.notes)
 
 
 def listed(

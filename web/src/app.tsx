@@ -1,7 +1,9 @@
-import { lazy, Suspense, useEffect } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { useKeys } from "./keys";
 import { go, useRoute } from "./location";
 import { useNotice } from "./notice";
 import { Away } from "./parts/away";
+import { Help } from "./parts/help";
 import { TopBar } from "./parts/topbar";
 import { listPath, type Route } from "./pure/url";
 import { TrajectoryList } from "./views/list";
@@ -18,6 +20,7 @@ const GroupView = lazy(() => import("./views/group").then((module) => ({ default
 const DashboardView = lazy(() => import("./views/dashboard").then((module) => ({ default: module.DashboardView })));
 const LabelsView = lazy(() => import("./views/labels").then((module) => ({ default: module.LabelsView })));
 const RunsView = lazy(() => import("./views/runs").then((module) => ({ default: module.RunsView })));
+const Palette = lazy(() => import("./parts/palette").then((module) => ({ default: module.Palette })));
 const RunView = lazy(() => import("./views/run").then((module) => ({ default: module.RunView })));
 
 const TITLES: Partial<Record<Route["view"], string>> = {
@@ -35,20 +38,43 @@ export function App() {
   const route = useRoute();
   const project = "project" in route ? route.project : DEFAULT;
   const said = useNotice();
+  const [over, setOver] = useState<"keys" | "palette" | null>(null);
+  const keys = () => setOver("keys");
+  useKeys({ "?": keys, "Shift+?": keys });
+  usePaletteKey(() => setOver("palette"));
   useEffect(() => {
     if (route.view === "start") go(listPath(DEFAULT), "replace");
     if (route.view !== "trajectory") document.title = TITLES[route.view] ?? "trajcredit";
   });
   return (
     <>
-      <TopBar route={route} project={project} />
+      <TopBar route={route} project={project} onPalette={() => setOver("palette")} onKeys={keys} />
       <Away />
       <Suspense fallback={<p className="loading">Loading…</p>}>
         <View route={route} />
       </Suspense>
+      {over === "keys" && <Help onClose={() => setOver(null)} />}
+      {over === "palette" && (
+        <Suspense>
+          <Palette project={project} onKeys={keys} onClose={() => setOver((now) => (now === "palette" ? null : now))} />
+        </Suspense>
+      )}
       <output className="notice">{said}</output>
     </>
   );
+}
+
+/** Ctrl K or Cmd K, wherever the focus is; no single-key shortcut, so it is never off. */
+function usePaletteKey(open: () => void): void {
+  useEffect(() => {
+    const look = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "k" || event.ctrlKey === event.metaKey || event.shiftKey || event.altKey) return;
+      event.preventDefault();
+      if (!document.querySelector("dialog[open]")) open();
+    };
+    addEventListener("keydown", look);
+    return () => removeEventListener("keydown", look);
+  });
 }
 
 function View({ route }: { route: Route }) {

@@ -14,11 +14,10 @@ interface TitleProps {
   toExport: string;
   onReport: () => void;
   onLink: () => void;
-  onHelp: () => void;
 }
 
 /** Which rollout this is and how it went. */
-export function Title({ project, trajectory, toExport, onReport, onLink, onHelp }: TitleProps) {
+export function Title({ project, trajectory, toExport, onReport, onLink }: TitleProps) {
   const actions = trajectory.is_action.filter(Boolean).length;
   const group = writeList({ filters: { group: trajectory.group }, sort: "-created", run: null });
   return (
@@ -48,9 +47,6 @@ export function Title({ project, trajectory, toExport, onReport, onLink, onHelp 
         </Go>
         <button type="button" onClick={onLink}>
           Copy link
-        </button>
-        <button type="button" onClick={onHelp} aria-label="keys">
-          ?
         </button>
       </span>
     </div>

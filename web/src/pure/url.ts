@@ -82,6 +82,10 @@ export interface View {
   scale: Scale;
   show: Show;
   fold: Fold[];
+  /** What is looked for in the transcript. */
+  q: string | null;
+  /** Which of its hits is looked at, counted from 1; 0: none yet. */
+  occ: number;
 }
 
 export const PLAIN: View = {
@@ -92,6 +96,8 @@ export const PLAIN: View = {
   scale: "trajectory",
   show: "credit",
   fold: [],
+  q: null,
+  occ: 0,
 };
 
 export function readView(search: string): View {
@@ -104,6 +110,8 @@ export function readView(search: string): View {
     scale: SCALES.find((scale) => scale === given.get("scale")) ?? PLAIN.scale,
     show: SHOWS.find((show) => show === given.get("show")) ?? PLAIN.show,
     fold: FOLDS.filter((fold) => given.get("fold")?.split(",").includes(fold)),
+    q: given.get("q") || null,
+    occ: given.get("q") ? readCount(given.get("occ")) : 0,
   };
 }
 
@@ -122,6 +130,8 @@ export function writeView(view: View): string {
   if (view.scale !== PLAIN.scale) out.set("scale", view.scale);
   if (view.show !== PLAIN.show) out.set("show", view.show);
   if (view.fold.length > 0) out.set("fold", view.fold.join(","));
+  if (view.q) out.set("q", view.q);
+  if (view.q && view.occ > 0) out.set("occ", String(view.occ));
   return searchOf(out);
 }
 
@@ -139,6 +149,8 @@ export const FILTERS = [
   "model",
   "step_min",
   "step_max",
+  "no_group",
+  "zero_variance",
   "text",
 ] as const;
 export type FilterName = (typeof FILTERS)[number];

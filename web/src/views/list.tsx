@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { api, type ListQuery, type TrajectoryRow } from "../api";
 import { useKeys } from "../keys";
 import { go, useList } from "../location";
+import { remember } from "../neighbours";
 import { EmptyList, NoMatch } from "../parts/empty";
 import { Filters } from "../parts/filters";
 import { Go } from "../parts/go";
@@ -11,7 +12,7 @@ import { LongName } from "../parts/long-name";
 import { RunChooser } from "../parts/run-chooser";
 import { Strip } from "../parts/strip";
 import { Trouble } from "../parts/trouble";
-import { count, number, when } from "../pure/format";
+import { count, number, signed, when } from "../pure/format";
 import { defaultRun, named } from "../pure/runs";
 import {
   exportsPath,
@@ -27,12 +28,13 @@ import { inline } from "../pure/visible";
 import { spanName } from "../pure/words";
 import { useRuns } from "../queries";
 
+const FLAGS = new Set(["errors", "no_group", "zero_variance"]);
 const NUMBERS = new Set(["outcome_min", "outcome_max", "step_min", "step_max"]);
 
 /** The URL's filters as the API takes them; a number that is not one is left out. */
 function queryOf(project: string, { filters, sort }: ListView, run: string | null): ListQuery {
   const given = Object.entries(filters).flatMap(([name, value]): [string, string | number | boolean][] => {
-    if (name === "errors") return [[name, value === "true"]];
+    if (FLAGS.has(name)) return [[name, value === "true"]];
     if (!NUMBERS.has(name)) return [[name, value]];
     return Number.isFinite(Number(value)) ? [[name, Number(value)]] : [];
   });
@@ -54,6 +56,7 @@ export function TrajectoryList({ project }: { project: string }) {
     enabled: runs.data !== undefined || runs.error !== null,
     placeholderData: (before) => before,
   });
+  useEffect(() => remember(query));
   const toExport = exportsPath(project) + writeExport({ ...NO_EXPORT, run: list.run });
   useKeys({ j: () => moveFocus(1), k: () => moveFocus(-1), e: () => go(toExport) });
   const first = pages.data?.pages[0];
@@ -136,8 +139,9 @@ interface TableProps {
 const HEADS = [
   "trajectory",
   "reward",
+  "A(group)",
   "group",
-  "group mean",
+  "passed",
   "spans",
   "top span",
   "credit by span",
@@ -206,14 +210,14 @@ function Row({ row, index, start, full, to }: RowProps) {
       <span role="cell" className="figure">
         {row.outcome === null ? <span className="muted">none yet</span> : number(row.outcome)}
       </span>
+      <span role="cell" className="figure" title={meanTitle(row)}>
+        {row.group_difference === null ? <span className="muted">–</span> : signed(row.group_difference)}
+      </span>
       <span role="cell" title={inline(row.group)}>
         <LongName name={row.group} />
       </span>
-      <span role="cell" className="figure" title="mean reward of the group's scored rollouts">
-        {row.group_mean === null ? "–" : number(row.group_mean)}{" "}
-        <span className="muted">
-          {row.group_scored}/{row.group_size}
-        </span>
+      <span role="cell" className="figure" title={passedTitle(row)}>
+        {row.group_passed}/{row.group_size}
       </span>
       <span role="cell" className="figure">
         {count(row.n_spans)}
@@ -246,7 +250,18 @@ function Row({ row, index, start, full, to }: RowProps) {
   );
 }
 
-/** Why no span stands out. */
+function meanTitle(row: TrajectoryRow): string {
+  if (row.group_mean === null) return "nobody in its group is scored";
+  return `its reward less the mean of its group, ${number(row.group_mean)} over ${row.group_scored} scored`;
+}
+
+function passedTitle(row: TrajectoryRow): string {
+  const unscored = row.group_size - row.group_scored;
+  return `${row.group_passed} of ${row.group_size} rollouts of its group have a reward of at least 0.5${
+    unscored > 0 ? `; ${unscored} not scored` : ""
+  }`;
+}
+
 /** Cells of the strip as far from zero as the top span's, beside it: the first of equals is not worse than they are. */
 function ties(row: TrajectoryRow): number {
   const { top, strip } = row;
@@ -263,6 +278,7 @@ function topTitle(row: TrajectoryRow): string {
   return ties(row) > 0 ? `${name}: the first of several with the same credit` : name;
 }
 
+/** Why no span stands out. */
 function topless({ strip }: TrajectoryRow): string {
   if (!strip) return "–";
   const scored = strip.find((value) => value !== null);
