@@ -7,7 +7,7 @@ import AxeBuilder from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { launch } from "./browser.mjs";
-import { DEMO, late, score, upload } from "./server.mjs";
+import { chain, DEMO, late, score, upload } from "./server.mjs";
 import { watch } from "./watch";
 
 const { server: served, ids } = inject("served");
@@ -102,31 +102,8 @@ test("no screen asks anything of another place, breaks the content policy or thr
   await context.close();
 });
 
-/** Calls whose arguments repeat a value of the result before: 2,000 spans in a chain, with long jumps to the first. */
-function long(calls: number): string {
-  const messages: object[] = [{ role: "user", content: "walk the chain from NODE-100000" }];
-  for (let i = 0; i < calls; i++) {
-    const id = `call-${i}`;
-    const args = JSON.stringify({ node: `NODE-${100_000 + i}`, root: i % 100 === 99 ? "NODE-100001" : "none" });
-    messages.push({
-      role: "assistant",
-      content: null,
-      tool_calls: [{ id, type: "function", function: { name: "visit", arguments: args } }],
-    });
-    messages.push({
-      role: "tool",
-      tool_call_id: id,
-      name: "visit",
-      content: JSON.stringify({ next: `NODE-${100_001 + i}` }),
-    });
-  }
-  messages.push({ role: "assistant", content: `the end is NODE-${100_000 + calls}` });
-  return JSON.stringify({ trajectory_id: "long", group_id: "g", reward: 0, messages });
-}
-
 test("2,000 spans never make more than 2,500 elements", { timeout: 120_000 }, async () => {
-  const sibling = JSON.stringify({ ...JSON.parse(long(3)), trajectory_id: "short", reward: 1 });
-  const { long: id } = await upload(server, `${long(999)}\n${sibling}`, "long.jsonl", "big");
+  const { long: id } = await upload(server, `${chain("long", 999)}\n${chain("short", 3, 1)}`, "long.jsonl", "big");
   await score(server, "dag", "big");
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   const page = await context.newPage();

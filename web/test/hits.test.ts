@@ -119,6 +119,7 @@ describe("the palette", () => {
 test("how long something took", () => {
   const from = "2026-04-14T10:00:00.000000Z";
   const took = (to: string) => duration(from, `2026-04-14T${to}Z`);
+  expect(took("10:00:00.020000")).toBe("under 0.1 s");
   expect(took("10:00:00.420000")).toBe("0.4 s");
   expect(took("10:00:09.970000")).toBe("10 s");
   expect(took("10:00:59.600000")).toBe("1 min");

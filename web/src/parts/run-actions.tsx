@@ -39,7 +39,7 @@ export function RunActions({ project, run, name }: Props) {
         type="button"
         disabled={cancel.isPending}
         onClick={() => cancel.mutate()}
-        aria-label={`cancel ${inline(name)}`}
+        aria-label={`Cancel ${inline(name)}`}
       >
         Cancel
       </button>
@@ -52,7 +52,7 @@ export function RunActions({ project, run, name }: Props) {
       disabled={again.isPending}
       onClick={() => again.mutate()}
       title="the same attributor, parameters, reward, groups and data set, over what is stored now"
-      aria-label={`run ${inline(name)} again`}
+      aria-label={`Run again: ${inline(name)}`}
     >
       Run again
     </button>

@@ -48,14 +48,15 @@ export function TopBar({ route, project, onPalette, onKeys }: Props) {
           </Go>
         ))}
       </nav>
-      <button type="button" className="quiet end" onClick={onPalette} aria-label="go to or do (Ctrl K)">
+      <button type="button" className="quiet end" onClick={onPalette} aria-label="Ctrl K: go to or do">
         Ctrl K
       </button>
       <button type="button" className="quiet" onClick={onKeys} aria-label="keys">
         ?
       </button>
-      <button type="button" className="quiet" onClick={() => setTheme(next)}>
-        colours: {theme}
+      <button type="button" className="quiet" onClick={() => setTheme(next)} aria-label={`colours: ${theme}`}>
+        <span className="word">colours: </span>
+        {theme}
       </button>
     </header>
   );

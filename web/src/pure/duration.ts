@@ -1,10 +1,11 @@
 /** How long something took, as people say it. */
 
-/** `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`; null where one of the ends is not known or the clock went back. */
+/** `under 0.1 s`, `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`; null where one of the ends is not known or the clock went back. */
 export function duration(from: string | null, to: string | null): string | null {
   if (from === null || to === null) return null;
   const seconds = (Date.parse(to) - Date.parse(from)) / 1000;
   if (!(seconds >= 0)) return null;
+  if (seconds < 0.05) return "under 0.1 s";
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;

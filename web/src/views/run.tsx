@@ -2,11 +2,11 @@ import { type ReactNode, useEffect } from "react";
 import { exportPath, type Run } from "../api";
 import { type Feed, useLiveRun } from "../live-run";
 import { Go } from "../parts/go";
-import { Notes } from "../parts/notes";
 import { RunActions } from "../parts/run-actions";
+import { RunNotes } from "../parts/run-notes";
 import { RunState } from "../parts/run-state";
 import { duration } from "../pure/duration";
-import { count, plural, when } from "../pure/format";
+import { count, when } from "../pure/format";
 import { exportsPath, listPath, NO_EXPORT, runsPath, writeExport, writeList } from "../pure/url";
 import { inline, visible } from "../pure/visible";
 import { running } from "../queries";
@@ -54,7 +54,11 @@ export function RunView({ project, id }: { project: string; id: string }) {
       <Read run={run} />
       <section>
         <h2>Notes</h2>
-        {run.notes.length > 0 ? <Notes notes={run.notes} /> : <p className="muted">{noteless(run)}</p>}
+        {run.notes.length > 0 ? (
+          <RunNotes {...{ project }} notes={run.notes} />
+        ) : (
+          <p className="muted">{noteless(run)}</p>
+        )}
       </section>
     </main>
   );
@@ -137,7 +141,6 @@ function Read({ run }: { run: Run }) {
             "ended",
             run.finished === null ? "not yet" : `${when(run.finished)}${took === null ? "" : `, after ${took}`}`,
           ],
-          ["notes", plural(run.notes.length, "note")],
           ["id", <code key="id">{run.id}</code>],
         ]}
       />
