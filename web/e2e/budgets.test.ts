@@ -103,6 +103,9 @@ test("no screen asks anything of another place, breaks the content policy or thr
     `${failed}?by=dag&vs=grpo`,
     "/p/default/exports?tokenizer=byte-level",
     "/p/default/upload",
+    "/p/default/runs",
+    "/p/default/runs/dag",
+    `${failed}?by=dag&q=ITN&occ=1`,
   ]) {
     await page.goto(server.url + path, { waitUntil: "networkidle" });
   }
