@@ -129,7 +129,7 @@ class Span(_Noun, frozen=True):
     error: bool | None = None
     """Of a result: what the log says, null where it does not say."""
     inferred: bool = False
-    """A call that was written as text and recognised by a reader."""
+    """A call or thinking that was written into the text of an answer, and recognised by a reader."""
     value: float | None = None
     """A critic's logged forecast of the return, before this span."""
     tokens: SpanTokens | None = None
@@ -139,7 +139,10 @@ class Span(_Noun, frozen=True):
 
 
 class Edge(_Noun, frozen=True):
-    """A dependency the log states (`explicit`) or a person set (`override`); inferred ones live in the SpanGraph."""
+    """A dependency the log states (`explicit`) or a person set (`override`); inferred ones live in the SpanGraph.
+
+    An override of weight 0 says that there is none: what is inferred of its pair is not used.
+    """
 
     parent: int
     child: int
@@ -159,7 +162,7 @@ class TurnTokens(_Noun, frozen=True):
 
 
 class SpawnedBy(_Noun, frozen=True):
-    """The call of another trajectory that started this one (a sub-agent)."""
+    """The call of another trajectory that started this one (a sub-agent); of a branch the last span they share."""
 
     trajectory: str
     span: int | None = None
@@ -272,6 +275,8 @@ def check(trajectory: Trajectory) -> None:
             raise GraphError(f"{name}: the trajectory has {len(spans)} spans")
         if edge.parent >= edge.child:
             raise GraphError(f"{name}: a parent must be an earlier span than its child")
+        if edge.kind == "override" and edge.weight == 0:
+            continue
         if not 0 < edge.weight <= 1:
             raise GraphError(f"{name}: weight {edge.weight} is not in (0, 1]")
 

@@ -17,9 +17,10 @@ LARGEST = "1.7976931348623157e308"
 
 
 def upgrade() -> None:
-    """Two empty tables, and a wider index."""
+    """Two empty tables, a wider index, and of every run the newest override that it could see."""
     op.drop_index("trajectories_by_group", "trajectories")
     op.create_index("trajectories_by_group", "trajectories", ["project", "group_key", "outcome_source", "outcome"])
+    op.add_column("runs", sa.Column("override_watermark", sa.BigInteger()))
     op.create_table(
         "labels",
         sa.Column("id", KEY, sa.Identity(), primary_key=True),

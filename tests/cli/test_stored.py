@@ -199,7 +199,7 @@ def test_notes_of_a_run_are_told_once_a_kind() -> None:
     [
         pytest.param(["run", "gpro"], "no attributor named 'gpro'; known: ", id="an unknown attributor"),
         pytest.param(["run", "dag:gamma=2"], "gamma=2.0 is not a number in [0, 1]", id="a parameter out of range"),
-        pytest.param(["run", "gae:critic=me"], "no critic named 'me'; known: compatible", id="an unknown critic"),
+        pytest.param(["run", "gae:critic=me"], "no critic named 'me'; known: best, compatible", id="an unknown critic"),
         pytest.param(
             ["blame", "flight-1", "-a", "doubly_robust"], "`trajcredit run doubly_robust`", id="no fit to read"
         ),

@@ -298,7 +298,7 @@ def test_a_critic_is_named_by_kind_or_by_file(tmp_path: Path, monkeypatch: pytes
     known("mine")
     for name in KINDS:
         known(name)
-    with pytest.raises(UnknownNameError, match="no critic named 'other'; known: compatible, ridge"):
+    with pytest.raises(UnknownNameError, match="no critic named 'other'; known: best, compatible, ridge"):
         known("other")
     for name in ("./other", "other.critic", f"..{os.sep}x", "a/\0"):
         with pytest.raises(InputError, match=r"cannot read the fitted critic .*: no such file"):

@@ -295,7 +295,7 @@ def test_batches_with_nothing_to_learn_from(runs: Runs) -> None:
 
 
 def test_an_unknown_critic_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownNameError, match="no critic named 'x'; known: compatible, ridge"):
+    with pytest.raises(UnknownNameError, match="no critic named 'x'; known: best, compatible, ridge"):
         fill(batch_of(run("ua", 1.0)), "x")
 
 

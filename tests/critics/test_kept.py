@@ -188,11 +188,13 @@ def test_another_version_of_the_code_is_told() -> None:
 
 
 def test_what_cannot_be_kept_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UnknownNameError, match="no critic named 'x'; known: compatible, ridge"):
+    with pytest.raises(UnknownNameError, match="no critic named 'x'; known: best, compatible, ridge"):
         fit(batch_of(*desk()), "x")
     monkeypatch.setitem(KINDS, "fleeting", KINDS["ridge"])
     with pytest.raises(InputError, match=r"critic 'fleeting' cannot be kept.*these can: compatible, ridge"):
         fit(batch_of(*desk()), "fleeting")
+    with pytest.raises(InputError, match="critic 'best' cannot be kept"):
+        fit(batch_of(*desk()), "best")
     for ask in (lambda batch: fit(batch, "ridge"), fitted("ridge").fill):
         with pytest.raises(InputError, match="critic 'ridge' reads texts"):
             ask(replace(batch_of(*desk()), graphs=None))

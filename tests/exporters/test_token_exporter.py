@@ -16,7 +16,7 @@ import trajcredit as tc
 from tests.tokens.tokenizers import byte_level
 from trajcredit.errors import InputError
 from trajcredit.exporters import Exported, TokenExporter
-from trajcredit.model import Note, Reward, Span, Trajectory, TurnTokens
+from trajcredit.model import Reward, Span, Trajectory, TurnTokens
 from trajcredit.tokens import TokenRow
 
 
@@ -209,32 +209,6 @@ def test_what_the_template_is_told_changes_what_it_writes(tmp_path: Path) -> Non
     assert ROWS[0].trained == plain - 1
     with pytest.raises(InputError, match="'tone': expected NAME=VALUE"):
         exported(*runs, tokenizer=folder, template_variables=("tone",))
-
-
-def test_what_branches_of_a_trace_share_is_trained_once() -> None:
-    """Both begin with 7 8 | 20 21 | 30; then one samples 22, the other 40 23."""
-
-    def run(name: str, rest: list[int], *notes: Note) -> Trajectory:
-        turns = [TurnTokens(0, prompt_ids=[7, 8], sampled_ids=[20, 21])]
-        turns.append(TurnTokens(1, prompt_ids=[7, 8, 20, 21, 30], sampled_ids=rest))
-        spans = [Span("user", -1, text="hi"), Span("assistant", 0, text="a"), Span("user", 0), Span("assistant", 1)]
-        return replace(rollout(name, 1.0 if notes else 0.0), spans=spans, turns=turns, report=list(notes))
-
-    done = exported(run("t", [22]), run("t:branch-1", [40, 23], Note("branched", "shares")), rollout("z", 0.5))
-    assert [row.response_mask.tolist() for row in ROWS] == [[1, 1, 0, 1], [0, 0, 0, 1, 1], [1, 1]]
-    assert [(own.span, own.start, own.end) for own in ROWS[1].spans] == [(3, 3, 5)]
-    assert ROWS[1].advantages[:3].tolist() == [0.0, 0.0, 0.0]
-    assert done.counted is not None
-    assert done.counted.trained == 7
-    assert done.counted.notes == {"tokens that an earlier branch of the trace trains are context here": 1}
-    ROWS.clear()
-    exported(run("t", [22, 23]), run("t:branch-1", [22, 24], Note("branched", "shares")), rollout("z", 0.5))
-    assert [row.response_mask.tolist() for row in ROWS] == [[1, 1, 0, 1, 1], [0, 0, 0, 1, 1], [1, 1]], "sampled apart"
-    ROWS.clear()
-    done = exported(run("t", [22]), run("t:branch-1", [22], Note("branched", "shares")), rollout("z", 0.5))
-    assert [row.trajectory_id for row in ROWS] == ["t", "z"]
-    assert done.counted is not None
-    assert done.counted.left_out.total() == 1
 
 
 @pytest.mark.parametrize(

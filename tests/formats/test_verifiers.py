@@ -132,8 +132,29 @@ def test_branches_are_trajectories_of_their_own_with_a_link() -> None:
     ]
     run, branch = trajectories(trace(*nodes))
     assert [texts(t, "assistant") for t in (run, branch)] == [["a", "b"], ["a", "c"]]
-    assert (branch.parent, branch.role) == (SpawnedBy("t"), "solver:branch")
+    assert (branch.parent, branch.role) == (SpawnedBy("t", 1), "solver:branch")
     assert codes(branch) == ["branched"]
+
+
+def test_a_branch_names_the_first_that_it_shares_most_with_and_the_last_span_they_share() -> None:
+    """The run is 0 1 2 3 4; 5 leaves it behind 1; 6 and 7 go on from 5; 8 is alone."""
+    nodes = [
+        node("user", "go", None),
+        node("assistant", "a", 0, message={"role": "assistant", "content": "a", "tool_calls": [CALL]}),
+        {"message": {"role": "tool", "content": "1", "tool_call_id": "a"}, "parent": 1, "sampled": False},
+        node("assistant", "b", 2),
+        node("user", "so?", 3),
+        node("assistant", "c", 1),
+        node("user", "x", 5),
+        node("user", "y", 5),
+        node("assistant", "z", None),
+    ]
+    run, first, second, alone = trajectories(trace(*nodes))
+    assert (run.id, run.parent, codes(run)) == ("t", None, [])
+    assert (first.id, first.parent) == ("t:branch-1", SpawnedBy("t", 2))
+    assert (second.id, second.parent) == ("t:branch-2", SpawnedBy("t:branch-1", 3))
+    assert Note("branched", "shares its first 3 messages with 't:branch-1'") in second.report
+    assert (alone.parent, codes(alone)) == (SpawnedBy("t"), [])
 
 
 def test_rewards_are_weighted_and_unscored_is_not_zero() -> None:

@@ -84,7 +84,7 @@ def test_an_attributor_of_values_takes_a_critic_by_name(log: Path) -> None:
 def test_an_unknown_critic_is_named_before_anything_is_scored(log: Path, spec: str) -> None:
     result = command("score", str(log), "-a", spec)
     assert result.exit_code == 2
-    assert "no critic named 'oracle'; known: compatible" in result.output
+    assert "no critic named 'oracle'; known: best, compatible" in result.output
 
 
 def test_from_python_by_name_with_parameters() -> None:

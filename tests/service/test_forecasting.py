@@ -275,7 +275,7 @@ def test_a_critic_is_a_parameter_and_kept_as_one(store: Store) -> None:
 @pytest.mark.parametrize("critic", ["nobody", "none", 1])
 def test_an_unknown_critic_is_refused_before_anything_is_queued(store: Store, critic: Any) -> None:
     send(store, rollout("a"))
-    with pytest.raises(UnknownNameError, match=f"no critic named '{critic}'; known: compatible"):
+    with pytest.raises(UnknownNameError, match=f"no critic named '{critic}'; known: best, compatible"):
         ask(store, PROJECT, "gae", {"critic": critic}, Wanted())
 
 

@@ -189,4 +189,4 @@ def test_runs_with_verdicts_that_grade_nothing_are_said(tmp_path: Path) -> None:
     batch = batch_of(run("c", 0.0), run("c", 1.0))
     rows = [{**OWN, "span_index": 0, "verdict": "unsure"}, {**OWN, "trajectory_id": "t1", "span_index": 0, "value": 1}]
     found = placed(read_labels(file(tmp_path, *rows)), batch)
-    assert found.remarks == ("1 run with verdicts, but no culprit and no innocent span to grade on",)
+    assert found.remarks == ("1 trajectory with verdicts, but no culprit and no innocent span to grade on",)

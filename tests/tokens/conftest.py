@@ -19,3 +19,18 @@ def load(tmp_path: Path) -> Any:
         return Renderer.load(byte_level(tmp_path / "tokenizer", template), **more)
 
     return loaded
+
+
+@pytest.fixture
+def changed(load: Any) -> Any:
+    """What to put for a piece of the plain template -> renderer."""
+
+    def loaded(*changes: tuple[str, str]) -> Renderer:
+        template = CHATML
+        for old, new in changes:
+            assert old in template
+            template = template.replace(old, new)
+        renderer: Renderer = load(template)
+        return renderer
+
+    return loaded

@@ -24,7 +24,7 @@ def test_rows_tokens_and_places_are_counted():
         "alignment: exact 4, re-tokenized 0 tokens; failed 1 trajectories",
         "cut at the budget: 1 tokens, 1 of them trained",
         "left out: 1 with no reward",
-        "note: row 0 has 4 tokens: the last 1, 1 of them trained, are cut at 3 (1 trajectories)",
+        "note: rows of more than 3 tokens are cut there (1 trajectories)",
         "failed: c, turn 1, span 2: no",
     ]
     assert (counted.cut_tokens, counted.cut_trained) == (1, 1)

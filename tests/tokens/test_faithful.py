@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tokens.hand import ASK, CALL, RESULT, RESULTS, SAY, aligned, texts, why
-from tests.tokens.tokenizers import CHATML, byte_level, sentencepiece_like, word_level
+from tests.tokens.tokenizers import byte_level, sentencepiece_like, word_level
 from trajcredit.model import Note, Span
 from trajcredit.tokens import Renderer
 
@@ -71,19 +71,17 @@ from trajcredit.tokens import Renderer
         ),
     ],
 )
-def test_a_template_that_writes_other_words_is_refused(load, change, spans, span, reason):
-    old, new = change
-    assert old in CHATML
+def test_a_template_that_writes_other_words_is_refused(changed, change, spans, span, reason):
     for more in ([], [Span("user", 0, text="So?"), Span("assistant", 1, text="No.")]):
-        if "upper" in new and more:
+        if "upper" in change[1] and more:
             more = [more[0], Span("assistant", 1, text="1.")]
-        turn, at, why_not = why(aligned([*spans, *more], load(CHATML.replace(old, new, 1))))
+        turn, at, why_not = why(aligned([*spans, *more], changed(change)))
         assert (turn, at) == (0, span)
         assert reason in why_not
 
 
-def test_a_name_may_stand_in_the_id_of_its_call(load):
-    renderer = load(CHATML.replace("call.function.name", "call.id"))
+def test_a_name_may_stand_in_the_id_of_its_call(changed):
+    renderer = changed(("call.function.name", "call.id"))
     call = Span("tool_call", 0, name="get", arguments={"id": 1}, call_id="functions.get:0")
     found = aligned([ASK, call, RESULT], renderer)
     assert '"name": "functions.get:0", "arguments": {"id": 1}' in texts(found, renderer)[0][2][1]
@@ -92,8 +90,8 @@ def test_a_name_may_stand_in_the_id_of_its_call(load):
     assert why(nameless)[:2] == (0, 1)
 
 
-def test_white_space_at_the_ends_is_the_templates_own(load):
-    renderer = load(CHATML.replace("message.content or ''", "(message.content or '').strip() ~ ' '"))
+def test_white_space_at_the_ends_is_the_templates_own(changed):
+    renderer = changed(("message.content or ''", "(message.content or '').strip() ~ ' '"))
     found = aligned([ASK, Span("assistant", 0, text="\n a  b ")], renderer)
     assert texts(found, renderer)[0][1] == "a  b <|im_end|>"
 

@@ -126,7 +126,7 @@ def test_a_row_that_fits_is_whole_and_a_longer_one_is_cut_at_its_end():
     assert (whole.notes, len(whole.rows[0].token_ids)) == ((), 6)
     cut = aligned(spans, turns, [1.0, NAN, 2.0], max_tokens=5)
     assert columns(cut) == [([1], [5, 6, 7, 8], [1, 1, 0, 1], [1.0, 1.0, 0.0, 2.0])]
-    assert cut.notes == ("row 0 has 6 tokens: the last 1, 1 of them trained, are cut at 5",)
+    assert (cut.notes, cut.cut_tokens, cut.cut_trained) == (("rows of more than 5 tokens are cut there",), 1, 1)
     none = aligned(spans, turns, [1.0, NAN, 2.0], max_tokens=1)
     assert why(none)[2] == "max_tokens 1 leaves no token to train (the prompt has 1)"
 

@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import Depends, FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 from starlette.routing import Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -17,7 +18,7 @@ from trajcredit.api import problems
 from trajcredit.api.examples import ANSWERS
 from trajcredit.api.guard import LOOPBACK, Guard
 from trajcredit.api.intake import Intake, Limits
-from trajcredit.api.models import Problem, RunRequest
+from trajcredit.api.models import EdgeEditPreviewRequest, EdgeEditRequest, Problem, RunRequest
 from trajcredit.api.parameters import known_only
 from trajcredit.api.routes import API, SITE
 from trajcredit.api.routes.site import WEB
@@ -28,6 +29,8 @@ from trajcredit.service.runner import Runner
 __all__ = ["BASE", "bare", "create_app"]
 
 BASE = "/api/v1"
+READ: tuple[type[BaseModel], ...] = (RunRequest, EdgeEditRequest, EdgeEditPreviewRequest)
+"""Models of bodies that we read ourselves."""
 DEFAULT_ANSWER = {"model": Problem, "description": "What is wrong, where, and what to do"}
 
 
@@ -93,7 +96,8 @@ class _App(FastAPI):
         if self.openapi_schema is None:
             made = get_openapi(title=self.title, version=self.version, summary=self.summary, routes=self.routes)
             schemas = made["components"]["schemas"]
-            schemas["RunRequest"] = _schema(RunRequest)
+            for model in READ:
+                schemas |= _schemas(model)
             for operation in (operation for path in made["paths"].values() for operation in path.values()):
                 for answer in operation["responses"].values():
                     _as_problem(answer)
@@ -118,8 +122,10 @@ def _methods(scope: Scope) -> set[str]:
     }
 
 
-def _schema(model: type[RunRequest]) -> dict[str, Any]:
-    return model.model_json_schema(ref_template="#/components/schemas/{model}")
+def _schemas(model: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a model by its name, and those of the models in it."""
+    schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+    return {**schema.pop("$defs", {}), model.__name__: schema}
 
 
 def _as_problem(answer: dict[str, Any]) -> None:

@@ -30,6 +30,8 @@ LIST = {
             "n_errors": 1,
             "n_tokens": 2134,
             "n_notes": 0,
+            "n_labels": 2,
+            "n_overrides": 0,
             "created": "2026-04-14T18:40:12.000000Z",
             "top": {"span": 3, "name": "search_flights", "credit": -0.36},
             "strip": [None, -0.1, -0.36, -0.04],

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path as Folder
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
 import msgspec
 from fastapi import Depends, Path, Query, Request
 from fastapi.dependencies.models import Dependant
-from pydantic import AfterValidator, ValidationError
+from pydantic import AfterValidator, BaseModel, ValidationError
 
 from trajcredit.api.intake import Intake
 from trajcredit.api.models import RunRequest
@@ -31,9 +31,11 @@ __all__ = [
     "StoreDep",
     "StreamsDep",
     "TokenizersDep",
+    "asked",
     "known_only",
 ]
 
+Asked = TypeVar("Asked", bound=BaseModel)
 LONGEST_ID = 512
 LARGEST = 2**31 - 1
 
@@ -113,8 +115,8 @@ def _query_names(dependant: Dependant) -> set[str]:
     return names.union(*map(_query_names, dependant.dependencies))
 
 
-async def _run_asked(request: Request, intake: IntakeDep) -> RunRequest:
-    """The body of a run, bounded, and stricter than JSON as Python reads it: no NaN, no text that is not Unicode."""
+async def asked(request: Request, intake: Intake, model: type[Asked]) -> Asked:
+    """A small body, bounded, and stricter than JSON as Python reads it: no NaN, no text that is not Unicode."""
     async with intake.lease() as lease:
         body = await intake.received(request, lease, intake.limits.request)
     try:
@@ -122,7 +124,7 @@ async def _run_asked(request: Request, intake: IntakeDep) -> RunRequest:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RefusedError(422, f"the body is no JSON: {error}" if body else "the body is empty", "body") from error
     try:
-        return RunRequest.model_validate(decoded)
+        return model.model_validate(decoded)
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False, include_context=False)
         told = dict(_field_and_fault(one) for one in found)
@@ -136,6 +138,10 @@ def _field_and_fault(found: Mapping[str, Any]) -> tuple[str, str]:
         fault = "expected a finite number, text, true, false, null, or a list of these"
         return f"parameters.{found['loc'][1]}"[:300], fault
     return ".".join(map(str, found["loc"]))[:300] or "body", found["msg"]
+
+
+async def _run_asked(request: Request, intake: IntakeDep) -> RunRequest:
+    return await asked(request, intake, RunRequest)
 
 
 RunAsked = Annotated[RunRequest, Depends(_run_asked)]

@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 import msgspec
+from click.core import ParameterSource
 
+from trajcredit.cli.graded import grade_stored
 from trajcredit.cli.options import Asked, attributor, finish, logs, read_batch
+from trajcredit.cli.stored import database
 from trajcredit.cli.streams import json_stdout
-from trajcredit.cli.terminal import COMPILING, amount, line, say, working
+from trajcredit.cli.terminal import COMPILING, aligned, amount, line, say, working
+from trajcredit.errors import InputError
 
 if TYPE_CHECKING:
     from trajcredit.service.grading import Figure, Grading, Table
@@ -27,8 +31,13 @@ TITLES = {"runs": "known culprits", "macro": "true advantages, mean of families"
 
 
 @click.command("eval")
-@logs("reward", "group_by", "writes", "reads", "project")
-@click.option("--labels", metavar="FILE", required=True, help="JSON lines: trajcredit.label/1, or a benchmark's rows.")
+@logs("reward", "group_by", "writes", "reads", "project", takes="PATH... | --stored", required=False)
+@click.option("--labels", metavar="FILE", help="JSON lines: trajcredit.label/1, or a benchmark's rows.")
+@click.option("--stored", is_flag=True, help="Grade the finished runs of a database, on --labels or on those in it.")
+@click.option(
+    "--part", type=click.Choice(["all", "blind", "random"]), help="With --stored: the labels that count [all]."
+)
+@database
 @attributor(multiple=True, default=("grpo", "dag"))
 @click.option("--rewards", metavar="FILE", help="JSON, JSON lines or CSV: trajectory id or file name, and its reward.")
 @click.option("--draws", type=click.IntRange(min=1), default=2000, show_default=True, help="Of the bootstrap.")
@@ -36,7 +45,10 @@ TITLES = {"runs": "known culprits", "macro": "true advantages, mean of families"
 @click.option("--json", "as_json", is_flag=True, help="One JSON object, families apart too.")
 def command(
     asked: Asked,
-    labels: str,
+    labels: str | None,
+    stored: bool,
+    part: str | None,
+    db: str,
     attributor: tuple[str, ...],
     rewards: str | None,
     draws: int,
@@ -47,7 +59,20 @@ def command(
 
     Each figure has a 95 % interval (bootstrap over groups), and is compared to that of the first attributor named, pair
     by pair. Labels never enter what is graded.
+
+    With --stored no log is read: every finished run of the project is graded as the web interface does it, hits with
+    Wilson intervals, the mean reciprocal rank with a bootstrap over trajectories.
     """
+    if stored:
+        _refuse("reads what is stored", "paths", "attributor", "rewards", "reward", "group_by", "writes", "reads")
+        grade_stored(asked.settings.project, labels, part or "all", db, draws, seed, as_json)
+        return
+    if not asked.paths or labels is None:
+        missing = "option '--labels'" if asked.paths else "argument 'PATH...'"
+        raise InputError(
+            f"Missing {missing}: expected PATH... and --labels FILE; or --stored, for what a database holds"
+        )
+    _refuse("reads logs; --stored reads a database", "part", "db")
     from trajcredit.service import grading, plugins
 
     choices = plugins.choose(attributor)
@@ -63,6 +88,15 @@ def command(
     if found.failed or found.bad_rows:
         sys.exit(1)
     finish(reading)
+
+
+def _refuse(why: str, *names: str) -> None:
+    """InputError where one of these was given on the command line, which would change nothing."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+        if parameter.name in names and given and context.params[parameter.name]:
+            raise InputError(f"{parameter.get_error_hint(context)}: this {why}")
 
 
 def _tell(found: Grading) -> None:
@@ -103,21 +137,14 @@ def _grid(figures: dict[str, dict[str, Figure]], signed: bool) -> Iterator[str]:
     measures = [m for m in next(iter(figures.values())) if any(not isnan(own[m].value) for own in figures.values())]
     rows = [[line(name), *(_cell(own[m], signed) for m in measures)] for name, own in figures.items()]
     counts = ["n", *(f"{next(iter(figures.values()))[m].n:,}" for m in measures)]
-    yield from _aligned([["", *measures], *rows, *([] if signed else [counts])])
+    yield from aligned([["", *measures], *rows, *([] if signed else [counts])])
 
 
 def _families(tables: Sequence[Table]) -> Iterator[str]:
     """The correlation by family; --json has every measure."""
     yield "pearson by family (--json has every measure):"
     rows = [[line(name), *(_number(table.figures[name]["pearson"]) for table in tables)] for name in tables[0].figures]
-    yield from _aligned([["", *(line(table.family or "(none named)") for table in tables)], *rows])
-
-
-def _aligned(rows: list[list[str]]) -> Iterator[str]:
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-        yield "  ".join(["  " + row[0].ljust(widths[0]), *cells]).rstrip()
+    yield from aligned([["", *(line(table.family or "(none named)") for table in tables)], *rows])
 
 
 def _cell(figure: Figure, signed: bool) -> str:

@@ -82,7 +82,7 @@ def _told(items: Iterable[Item]) -> Counter[str]:
         counts[item.status] += 1
         if item.status in FAILED:
             say(f"error: {_why(item)}")
-        elif item.status == "skipped":
+        elif item.status == "skipped" or (item.status == "replaced" and item.reason):
             say(f"note: {_why(item)}")
         else:
             notes += [("ingest", note, _place(item, note)) for note in item.report]

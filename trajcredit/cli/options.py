@@ -72,7 +72,7 @@ def attributor(**how: Any) -> Callable[[Command], Command]:
     return click.option("-a", "--attributor", metavar="NAME[:K=V,...]", show_default=True, help=text, **how)
 
 
-def logs(*flags: str, takes: str = "PATH...") -> Callable[[Command], Command]:
+def logs(*flags: str, takes: str = "PATH...", required: bool = True) -> Callable[[Command], Command]:
     """PATH..., --format and some of FLAGS; the command gets them as its first argument, an `Asked`."""
 
     def decorate(command: Command) -> Command:
@@ -85,7 +85,7 @@ def logs(*flags: str, takes: str = "PATH...") -> Callable[[Command], Command]:
         for name in reversed(flags):
             asking = FLAGS[name](asking)
         asking = click.option("--format", "format_name", metavar="NAME", help="Log format; else recognised.")(asking)
-        return click.argument("paths", nargs=-1, required=True, metavar=takes)(asking)
+        return click.argument("paths", nargs=-1, required=required, metavar=takes)(asking)
 
     return decorate
 

@@ -32,6 +32,7 @@ COMMANDS = {
     "run": "Score what is kept, and keep the credit.",
     "export": "The credit rows of a run.",
     "reward": "Verdicts that come later.",
+    "label": "What people say of spans: read in, or written out.",
     "serve": "The web interface and the HTTP API.",
     "db": "The database brought up to date, or checked.",
     "formats": "The log formats there are readers for.",

@@ -12,7 +12,7 @@ import click
 from trajcredit.cli.streams import silence
 from trajcredit.visible import visible
 
-__all__ = ["COMPILING", "amount", "gauge", "line", "paragraph", "say", "visible", "watched", "working"]
+__all__ = ["COMPILING", "aligned", "amount", "gauge", "line", "paragraph", "say", "visible", "watched", "working"]
 
 T = TypeVar("T")
 
@@ -33,6 +33,14 @@ def paragraph(text: str, indent: str) -> str:
 def amount(n: int, one: str, many: str = "") -> str:
     """A number and its noun."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def aligned(rows: list[list[str]]) -> Iterator[str]:
+    """Rows of a table as lines: the first column to the left, the others to the right."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+        yield "  ".join(["  " + row[0].ljust(widths[0]), *cells]).rstrip()
 
 
 def say(message: str) -> None:

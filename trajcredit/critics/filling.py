@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from trajcredit.arrays import BOOL, F64, I64
 from trajcredit.batching import Batch, decisions, spread
 from trajcredit.critics import compatible, ridge, sequence
+from trajcredit.critics.best import fit_best
 from trajcredit.critics.levels import levels
 from trajcredit.critics.members import LEAST_GROUPS, Members, has_texts, learning_pools, members_of
 from trajcredit.critics.pool_fit import PoolFit
@@ -21,11 +23,12 @@ from trajcredit.model import Note
 __all__ = ["COLUMNS", "KINDS", "LEAST_GROUPS", "fill", "filled", "read_by"]
 
 Fit: TypeAlias = Callable[[Sequence[Story], I64, Sequence[str], F64], PoolFit]
-KINDS: dict[str, Fit] = {
+SINGLE: dict[str, Fit] = {
     "compatible": compatible.fit_pool,
     "ridge": ridge.fit_pool,
     "sequence": sequence.fit_pool,
 }
+KINDS: dict[str, Fit] = {**SINGLE, "best": partial(fit_best, SINGLE)}
 """Critics by name."""
 COLUMNS = ("values", "q_values", "advantage_forecast")
 """Columns that a critic fills."""

@@ -6,12 +6,12 @@ Read for areal 1.0.4: `experimental/openai/types.py:122` (`to_tensor_dict`), `ex
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar
 
 from trajcredit.errors import InputError
-from trajcredit.exporters.calls import REDUCES, PolicyCall, Reduce, calls, one_number, version_of
+from trajcredit.exporters.calls import REDUCES, PolicyCall, Reduce, calls, check_one_number, one_number, version_of
 from trajcredit.exporters.lines import float32, keys, write_lines
 from trajcredit.exporters.tokens import TokenExporter
 from trajcredit.registry import exporters
@@ -44,6 +44,18 @@ class Areal(TokenExporter):
         if not self.reward_clip > 0:
             raise InputError(f"parameter reward_clip={self.reward_clip}: expected more than 0")
 
+    def check(self, rows: Sequence[TokenRow]) -> None:
+        """MisalignedError where a call has several numbers, or one that AReaL would cut.
+
+        Whitened numbers follow from those of all trajectories: what is cut then can be left out no more, and stops the
+        export.
+        """
+        check_one_number(rows, self.reduce, "AReaL")
+        if self.whiten == "none":
+            for call in (call for row in rows for call in calls(row)):
+                if (why := _cut(one_number(call, self.reduce, "AReaL")[0], self.reward_clip)) is not None:
+                    raise call.misaligned(why)
+
     def encode(self, rows: Iterator[TokenRow], out: BinaryIO) -> int:
         """One line a call."""
         found = (interaction(call, self.reduce, self.reward_clip) for row in rows for call in calls(row))
@@ -59,11 +71,8 @@ def interaction(call: PolicyCall, reduce: Reduce, reward_clip: float) -> dict[st
     InputError where the number is beyond `reward_clip`.
     """
     reward, reduced = one_number(call, reduce, "AReaL")
-    if abs(reward) > reward_clip:
-        raise InputError(
-            f"{call.place}: an advantage of {reward:g} is cut by AReaL to {reward_clip:g} (reward_clip): raise it in "
-            "the actor's settings and here, or export smaller numbers"
-        )
+    if (why := _cut(reward, reward_clip)) is not None:
+        raise InputError(f"{call.place}: {why}")
     before, sampled = call.context_ids, call.sampled_ids
     version, logprobs = version_of(call.row), call.row.logprobs
     return {
@@ -76,3 +85,11 @@ def interaction(call: PolicyCall, reduce: Reduce, reward_clip: float) -> dict[st
         "rewards": [reward],
         "reduced": reduced,
     }
+
+
+def _cut(reward: float, reward_clip: float) -> str | None:
+    """Why AReaL would train another number than this one; None where it does not."""
+    if abs(reward) <= reward_clip:
+        return None
+    cut = f"an advantage of {reward:g} is cut by AReaL to {reward_clip:g} (reward_clip)"
+    return f"{cut}: raise it in the actor's settings and here, or export smaller numbers"

@@ -7,14 +7,14 @@ Read for openpipe-art 0.5.18: `preprocessing/tokenize.py:245-258` (reward minus 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from trajcredit.errors import InputError
-from trajcredit.exporters.calls import REDUCES, Reduce, by_trajectory, calls, one_number
+from trajcredit.exporters.calls import REDUCES, Reduce, by_trajectory, calls, check_one_number, one_number
 from trajcredit.exporters.lines import write_lines
 from trajcredit.exporters.tokens import TokenExporter
 from trajcredit.registry import exporters
@@ -51,6 +51,10 @@ class Art(TokenExporter):
         for name, choices in (("reduce", REDUCES), ("weigh", WEIGHS)):
             if getattr(self, name) not in choices:
                 raise InputError(f"parameter {name}={getattr(self, name)!r}: expected {' | '.join(choices)}")
+
+    def check(self, rows: Sequence[TokenRow]) -> None:
+        """MisalignedError where a turn has several numbers, and none may be made of them."""
+        check_one_number(rows, self.reduce, "ART")
 
     def encode(self, rows: Iterator[TokenRow], out: BinaryIO) -> int:
         """One line a trajectory."""

@@ -1,56 +1,112 @@
-"""Branches of one trace share what was sampled before they part: it is trained once, in the first of them."""
+"""Branches of one trace share what was sampled before they part: it is trained once, in the first that trains it.
+
+A reader says where a branch parts: its `parent` is the branch that it leaves, and the last span they have in common.
+Equal tokens say nothing: answers that were sampled apart may be equal, and each is trained.
+"""
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
-from trajcredit.model import Trajectory
+from trajcredit.model import Span, Trajectory
 from trajcredit.tokens import Aligned, TokenRow, checked
 
-__all__ = ["CONTEXT", "Branches"]
+__all__ = ["CONTEXT", "UNKNOWN", "Branches", "left_by"]
 
 CONTEXT = "tokens that an earlier branch of the trace trains are context here"
-_BRANCH = re.compile(r":branch-\d+$")
+UNKNOWN = "what a branch shares is not said, or the branch that it leaves is not here: all of it is trained"
+
+Origin: TypeAlias = tuple[str, int]
+"""The first trajectory that has a span, and the span's index in it."""
+Place: TypeAlias = tuple[int | None, int]
+"""Which message a span is of, and which of that message's spans it is: alike in all branches that share the message."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Met:
+    places: dict[Place, int]
+    """Place -> span."""
+    origins: dict[int, Origin]
+    """Of the spans that an earlier branch has."""
 
 
 class Branches:
-    """Keeps the rows of the trace that is being written; its trajectories come one after the other."""
+    """Remembers one trace; its trajectories come one after the other."""
 
     def __init__(self) -> None:
-        self._trace = ""
-        self._seen: list[TokenRow] = []
+        self._met: dict[str, _Met] = {}
+        self._trained: set[Origin] = set()
+
+    def meet(self, trajectory: Trajectory) -> None:
+        """The next trajectory of the export, also one that is left out: later branches may leave it."""
+        left = self._left_by(trajectory)
+        if left is None:
+            self._met, self._trained = {}, set()
+        origins = {} if left is None else self._shared(trajectory, left)
+        self._met[trajectory.id] = _Met(_places(trajectory.spans), origins)
 
     def own(self, trajectory: Trajectory, aligned: Aligned) -> Aligned:
         """The same, with mask 0 on what an earlier branch trains, and without rows that then train nothing."""
-        branch = any(note.code == "branched" for note in trajectory.report)
-        trace = _BRANCH.sub("", trajectory.id) if branch else trajectory.id
-        if trace != self._trace:
-            self._trace, self._seen = trace, []
-        rows = aligned.rows
-        for earlier in self._seen:
-            rows = tuple(_without(row, earlier) for row in rows)
-        self._seen += aligned.rows
-        if all(row is before for row, before in zip(rows, aligned.rows, strict=True)):
+        if trajectory.parent is None or left_by(trajectory) is None:
             return aligned
-        kept = tuple(checked(row) for row in rows if row.trained)
-        return replace(aligned, rows=kept, notes=(*aligned.notes, CONTEXT))
+        origins = self._met[trajectory.id].origins
+        known = self._left_by(trajectory) is not None and trajectory.parent.span is not None
+        notes = aligned.notes if known else (*aligned.notes, UNKNOWN)
+        gone = {span for span, origin in origins.items() if origin in self._trained}
+        rows = tuple(_without(row, gone) for row in aligned.rows)
+        if any(row is not before for row, before in zip(rows, aligned.rows, strict=True)):
+            notes = (*notes, CONTEXT)
+        return replace(aligned, rows=tuple(checked(row) for row in rows if row.trained), notes=notes)
+
+    def keep(self, trajectory: Trajectory, rows: Sequence[TokenRow]) -> None:
+        """These rows are in the file: what they train, no later branch does."""
+        origins = self._met[trajectory.id].origins
+        for row in rows:
+            self._trained |= {origins.get(own.span, (trajectory.id, own.span)) for own in row.spans}
+
+    def _left_by(self, trajectory: Trajectory) -> str | None:
+        """The branch of this trace that a trajectory leaves."""
+        left = left_by(trajectory)
+        return left if left in self._met else None
+
+    def _shared(self, trajectory: Trajectory, left: str) -> dict[int, Origin]:
+        """The spans up to the last that is in both, by their messages."""
+        assert trajectory.parent is not None
+        other = self._met[left]
+        last = next((place for place, span in other.places.items() if span == trajectory.parent.span), None)
+        if last is None or last[0] is None:
+            return {}
+        found: dict[int, Origin] = {}
+        for place, span in _places(trajectory.spans).items():
+            twin = other.places.get(place)
+            if twin is not None and place[0] is not None and place[0] <= last[0]:
+                found[span] = other.origins.get(twin, (left, twin))
+        return found
 
 
-def _without(row: TokenRow, earlier: TokenRow) -> TokenRow:
-    """The row, not training the spans that `earlier` trains whole at the same place of the same beginning.
+def left_by(trajectory: Trajectory) -> str | None:
+    """The trajectory of the same trace that a branch leaves; None of what is no branch."""
+    branched = any(note.code == "branched" for note in trajectory.report)
+    return trajectory.parent.trajectory if branched and trajectory.parent is not None else None
 
-    Whole spans only: answers sampled apart may begin alike, and each trains all of its own.
-    """
-    ours, theirs = row.token_ids, earlier.token_ids
-    n = min(len(ours), len(theirs))
-    differ = np.flatnonzero(ours[:n] != theirs[:n])
-    shared = int(differ[0]) if len(differ) else n
-    first, begins = len(earlier.prompt_ids), len(row.prompt_ids)
-    known = {(first + own.start, first + own.end) for own in earlier.spans if first + own.end <= shared}
-    kept = tuple(own for own in row.spans if (begins + own.start, begins + own.end) not in known)
+
+def _places(spans: Sequence[Span]) -> dict[Place, int]:
+    seen = Counter[int | None]()
+    found: dict[Place, int] = {}
+    for i, span in enumerate(spans):
+        found[span.message_index, seen[span.message_index]] = i
+        seen[span.message_index] += 1
+    return found
+
+
+def _without(row: TokenRow, gone: set[int]) -> TokenRow:
+    """The row, not training these spans."""
+    kept = tuple(own for own in row.spans if own.span not in gone)
     if len(kept) == len(row.spans):
         return row
     trained = np.zeros(len(row.response_ids), dtype=bool)

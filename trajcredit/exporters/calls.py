@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, TypeAlias, get_args
@@ -12,7 +12,7 @@ import numpy as np
 from trajcredit.arrays import F64
 from trajcredit.errors import InputError
 from trajcredit.exporters.lines import float32, prompted
-from trajcredit.tokens import TokenRow
+from trajcredit.tokens import MisalignedError, TokenRow
 
 __all__ = [
     "REDUCES",
@@ -20,6 +20,8 @@ __all__ = [
     "Reduce",
     "by_trajectory",
     "calls",
+    "check_logprobs",
+    "check_one_number",
     "logprobs_of",
     "one_number",
     "version_of",
@@ -63,6 +65,11 @@ class PolicyCall:
         """For people."""
         return f"{self.row.trajectory_id}, row {self.row.row}, turn {self.turn}"
 
+    def misaligned(self, reason: str) -> MisalignedError:
+        """Why no record can hold this call, with its place."""
+        own = next(own for own in self.row.spans if own.end > self.start)
+        return MisalignedError(self.turn, own.span, reason.removeprefix(f"{self.place}: "))
+
 
 def calls(row: TokenRow) -> Iterator[PolicyCall]:
     """The calls that a row trains, in order: a new one where the turn changes, and after tokens that are not trained.
@@ -100,14 +107,34 @@ def one_number(call: PolicyCall, reduce: Reduce, trainer: str) -> tuple[float, b
     return float(np.float32(values.mean(dtype=np.float64))), True
 
 
+def check_one_number(rows: Iterable[TokenRow], reduce: Reduce, trainer: str) -> None:
+    """MisalignedError where `one_number` of a call fails."""
+    for call in (call for row in rows for call in calls(row)):
+        try:
+            one_number(call, reduce, trainer)
+        except InputError as error:
+            raise call.misaligned(str(error)) from error
+
+
 def logprobs_of(row: TokenRow, trainer: str) -> F64:
     """f64[R]; InputError where the log has none, which a trainer that weighs by them cannot do without."""
     if row.logprobs is None:
-        raise InputError(
-            f"{row.trajectory_id}, row {row.row}: the log has no log-probs of the sampled tokens, and {trainer} "
-            "divides new by old ones; a stand-in would change the gradient without a word"
-        )
+        raise InputError(f"{row.trajectory_id}, row {row.row}: {_no_logprobs(trainer)}")
     return row.logprobs
+
+
+def check_logprobs(rows: Iterable[TokenRow], trainer: str) -> None:
+    """MisalignedError where `logprobs_of` a row fails."""
+    for row in rows:
+        if row.logprobs is None:
+            raise MisalignedError(row.spans[0].turn, row.spans[0].span, f"row {row.row}: {_no_logprobs(trainer)}")
+
+
+def _no_logprobs(trainer: str) -> str:
+    return (
+        f"the log has no log-probs of the sampled tokens, and {trainer} divides new by old ones; a stand-in would "
+        "change the gradient without a word"
+    )
 
 
 def by_trajectory(rows: Iterator[TokenRow]) -> Iterator[list[TokenRow]]:

@@ -6,12 +6,12 @@ Read for commit 559b44772: `transports/rollouts/types.py:23-76` (TrainingSample)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar
 
 from trajcredit.errors import InputError
-from trajcredit.exporters.calls import logprobs_of, whole_floats, whole_mask
+from trajcredit.exporters.calls import check_logprobs, logprobs_of, whole_floats, whole_mask
 from trajcredit.exporters.lines import keys, prompted, write_lines
 from trajcredit.exporters.tokens import TokenExporter
 from trajcredit.registry import exporters
@@ -40,6 +40,10 @@ class PrimeRl(TokenExporter):
         TokenExporter.__post_init__(self)
         if not 0 < self.temperature < float("inf"):
             raise InputError(f"parameter temperature={self.temperature}: expected a number above 0")
+
+    def check(self, rows: Sequence[TokenRow]) -> None:
+        """MisalignedError where the log has no log-probs."""
+        check_logprobs(rows, "prime-rl")
 
     def encode(self, rows: Iterator[TokenRow], out: BinaryIO) -> int:
         """One line a row."""

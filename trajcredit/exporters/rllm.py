@@ -7,11 +7,11 @@ lines 139-170 (`use_precomputed_advantage`), `trainer/tinker/transform.py` lines
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar
 
-from trajcredit.exporters.calls import PolicyCall, by_trajectory, calls, logprobs_of, version_of
+from trajcredit.exporters.calls import PolicyCall, by_trajectory, calls, check_logprobs, logprobs_of, version_of
 from trajcredit.exporters.lines import float32, write_lines
 from trajcredit.exporters.tokens import TokenExporter
 from trajcredit.registry import exporters
@@ -33,6 +33,10 @@ class Rllm(TokenExporter):
     """
 
     suffix: ClassVar[str] = ".jsonl"
+
+    def check(self, rows: Sequence[TokenRow]) -> None:
+        """MisalignedError where the log has no log-probs."""
+        check_logprobs(rows, "rLLM")
 
     def encode(self, rows: Iterator[TokenRow], out: BinaryIO) -> int:
         """One line a trajectory."""

@@ -6,11 +6,11 @@ the same four inputs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar
 
-from trajcredit.exporters.calls import logprobs_of, whole_floats, whole_mask
+from trajcredit.exporters.calls import check_logprobs, logprobs_of, whole_floats, whole_mask
 from trajcredit.exporters.lines import keys, prompted, write_lines
 from trajcredit.exporters.tokens import TokenExporter
 from trajcredit.registry import exporters
@@ -29,6 +29,10 @@ class Tinker(TokenExporter):
     """
 
     suffix: ClassVar[str] = ".jsonl"
+
+    def check(self, rows: Sequence[TokenRow]) -> None:
+        """MisalignedError where the log has no log-probs."""
+        check_logprobs(rows, "Tinker")
 
     def encode(self, rows: Iterator[TokenRow], out: BinaryIO) -> int:
         """One line a row."""

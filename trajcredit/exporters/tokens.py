@@ -6,7 +6,7 @@ memory does not grow with the number of trajectories.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, ClassVar, Literal
 
@@ -19,13 +19,10 @@ from trajcredit.exporters.credit import Credit
 from trajcredit.exporters.rows import Exported
 from trajcredit.exporters.whitening import WHITENINGS, Whitening, whitened
 from trajcredit.model import Trajectory
-from trajcredit.tokens import SHARES, Aligned, Counted, Failure, Renderer, Share, TokenRow, align
+from trajcredit.tokens import SHARES, Aligned, Counted, Failure, MisalignedError, Renderer, Share, TokenRow, align
 from trajcredit.tokens.versions import version_number, versions_of
 
 __all__ = ["TokenExporter"]
-
-LARGEST_ID = 2**31 - 1
-"""Trainers count ids in 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,8 @@ class TokenExporter:
     whiten: Whitening = "none"
     """Give the advantages of all trained tokens of the file mean 0 and spread 1, as that trainer does it."""
     misaligned: Literal["stop", "drop"] = "stop"
-    """A trajectory whose tokens do not fit its spans stops the export, or is left out and counted."""
+    """A trajectory whose tokens do not fit its spans, or this trainer's file, stops the export, or is left out and
+    counted."""
     max_tokens: int | None = None
     """Cut longer rows at their end, which is counted; none = never."""
     max_lag: int | None = None
@@ -84,6 +82,12 @@ class TokenExporter:
         """Write rows as the trainer wants them; how many."""
         raise NotImplementedError
 
+    def check(self, rows: Sequence[TokenRow]) -> None:
+        """Called with the rows of each trajectory, before any whitening, so that one can be left out.
+
+        MisalignedError where this trainer's file cannot hold them: no log-probs, say.
+        """
+
     def rows(self, scored: Iterable[Credit], counted: Counted) -> Iterator[TokenRow]:
         """The rows of every trajectory that is scored, fresh and aligned, before any whitening; counts as they go."""
         for trajectory, aligned in self._aligned(scored, counted):
@@ -118,6 +122,7 @@ class TokenExporter:
                 raise InputError("this batch was loaded without its transcripts, and tokens are found from them")
             batch = credit.batch
             for t, graph in enumerate(credit.batch.graphs):
+                branches.meet(graph.trajectory)
                 if (why := self._left_out(graph.trajectory, float(batch.outcome[t]))) is not None:
                     counted.leave_out(why)
                     continue
@@ -136,12 +141,22 @@ class TokenExporter:
                         outcome=float(batch.outcome[t]),
                     )
                 )
-                aligned = branches.own(graph.trajectory, _possible(aligned, renderer))
+                aligned = self._held(graph.trajectory, branches.own(graph.trajectory, aligned))
                 if not (aligned.rows or aligned.failures):
                     counted.leave_out("nothing of its own to train: an earlier branch of the trace has it")
                     continue
+                branches.keep(graph.trajectory, aligned.rows)
                 counted.add(aligned)
                 yield graph.trajectory, aligned
+
+    def _held(self, trajectory: Trajectory, aligned: Aligned) -> Aligned:
+        """The same, failed where the trainer's file cannot hold it."""
+        try:
+            self.check(aligned.rows)
+        except MisalignedError as wrong:
+            failure = Failure(trajectory.id, wrong.turn, wrong.span, wrong.reason)
+            return Aligned((), (failure,), aligned.notes)
+        return aligned
 
     def _left_out(self, trajectory: Trajectory, outcome: float) -> str | None:
         """Why a trajectory is not exported; None where it is."""
@@ -191,22 +206,3 @@ def _prompted(aligned: Aligned) -> Aligned:
     why = "no token comes before the first sampled one, which therefore cannot be trained"
     first = bare.spans[0]
     return Aligned((), (Failure(bare.trajectory_id, first.turn, first.span, why),), aligned.notes)
-
-
-def _possible(aligned: Aligned, renderer: Renderer | None) -> Aligned:
-    """The same, failed where a row holds an id that no model has, or a log-prob above 0."""
-    most = LARGEST_ID if renderer is None else renderer.tokenizer.get_vocab_size(with_added_tokens=True) - 1
-    for row in aligned.rows:
-        ids, first = row.token_ids, len(row.prompt_ids)
-        wrong = np.flatnonzero((ids < 0) | (ids > most))
-        above = np.flatnonzero(row.logprobs > 0) if row.logprobs is not None else wrong[:0]
-        if not (len(wrong) or len(above)):
-            continue
-        at = int(wrong[0]) - first if len(wrong) else int(above[0])
-        what = f"id {int(ids[first + at])}" if len(wrong) else f"log-prob {float(row.logprobs[at]):g}"  # type: ignore[index]  # it is there
-        range_ = f"0 to {most}" if len(wrong) else "0 or less"
-        where = "in the prompt" if at < 0 else f"at response token {at}"
-        own = next((own for own in row.spans if own.end > at), row.spans[-1])
-        failure = Failure(row.trajectory_id, own.turn, own.span, f"{what} {where}: expected {range_}")
-        return Aligned((), (failure,), aligned.notes)
-    return aligned

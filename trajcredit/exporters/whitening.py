@@ -13,7 +13,7 @@ import numpy as np
 from trajcredit import kernels
 from trajcredit.tokens import Counted, IdsSource, OwnedTokens, TokenRow
 
-__all__ = ["WHITENINGS", "Whitening", "whitened"]
+__all__ = ["WHITENINGS", "Whitening", "rewhitened", "whitened"]
 
 Whitening: TypeAlias = Literal["none", "verl", "skyrl", "slime", "nemo", "openrlhf", "areal"]
 WHITENINGS: tuple[Whitening, ...] = get_args(Whitening)
@@ -35,9 +35,17 @@ def whitened(rows: Iterator[TokenRow], whiten: Whitening, counted: Counted) -> I
         spool.seek(0)
         counted.advantage_sum = 0.0
         for row in _all(spool):
-            advantages = kernels.whitened(row.advantages, row.response_mask == 1, of, kernels.WHITENING[whiten])
-            counted.advantage_sum += float(advantages.sum())
-            yield replace(row, advantages=advantages)
+            whiter = rewhitened(row, whiten, of)
+            counted.advantage_sum += float(whiter.advantages.sum())
+            yield whiter
+
+
+def rewhitened(row: TokenRow, whiten: Whitening, of: kernels.Moments) -> TokenRow:
+    """One row of a file whose trained tokens have these moments."""
+    if whiten == "none":
+        return row
+    advantages = kernels.whitened(row.advantages, row.response_mask == 1, of, kernels.WHITENING[whiten])
+    return replace(row, advantages=advantages)
 
 
 class _Kept(msgspec.Struct, array_like=True, gc=False):

@@ -137,12 +137,12 @@ def entry_of(message: Message) -> Entry:
         kind: SpanKind | None = _PROMPTS.get(message.role)
         note = None if kind else ("unknown-role", f"no chat has a role {message.role!r}: kept without credit")
         return Entry([Part(kind or "meta", text, opaque=opaque or None)], agent=message.name, note=note)
-    thought = _thought(message)
+    thought = apart = _thought(message)
     if text and not thought:
         thought, text = thought_and_text(text)
     if not text and isinstance(message.refusal, str):
         text = message.refusal
-    parts = [Part("reasoning", thought)] if thought else []
+    parts = [Part("reasoning", thought, inferred=not apart)] if thought else []
     parts += [Part("assistant", text, opaque=opaque or None)] if text and not text.isspace() else []
     for call in message.tool_calls or ():
         name, arguments = _called(call)
@@ -170,10 +170,13 @@ def _add_answer(transcript: Transcript, message: Message, index: int) -> None:
     content, agent = message.content, message.name
     text, opaque = (content, None) if isinstance(content, str) else text_of(content)
     thought = _thought(message) if message.reasoning_content or message.reasoning or message.thinking else ""
+    apart = thought
     if text and not thought:
         thought, text = thought_and_text(text)
     if thought:
         transcript.add("reasoning", thought, index, agent)
+        if not apart:
+            transcript.mark(len(transcript.spans) - 1, inferred=True)
     if not text and isinstance(message.refusal, str):
         text = message.refusal
     if text and not text.isspace():

@@ -221,6 +221,8 @@ class Episode:
             self._heard()
         else:
             transcript.add(piece.kind, piece.text, at, agent if piece.kind in ACTION_KINDS else piece.name)
+        if piece.inferred:
+            transcript.mark(len(transcript.spans) - 1, inferred=True)
         if piece.opaque:
             transcript.opaque(piece.opaque)
         if piece.odd_role is not None:

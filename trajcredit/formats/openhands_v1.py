@@ -116,6 +116,8 @@ class Stream1:
         text = rest if thought else text
         if reasoning:
             self.transcript.add("reasoning", reasoning, index)
+            if reasoning is thought:
+                self.transcript.mark(len(self.transcript.spans) - 1, inferred=True)
         if text.strip():
             self.transcript.add("assistant", text, index)
 

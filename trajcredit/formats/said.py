@@ -67,6 +67,8 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
     key: Key | None = None
     """Equal for the same piece said again in a later request; null: it may be left out there, and is not compared."""
     odd_role: str | None = None
+    inferred: bool = False
+    """Thinking that stood in a text."""
 
 
 Message: TypeAlias = tuple[Piece, ...]
@@ -246,7 +248,7 @@ def _sorted_out(
         text, opaque = text_of(plain[0] if len(plain) == 1 and isinstance(plain[0], str) else plain)
         if kind == "assistant" and text and not thoughts:
             thought, text = thought_and_text(text)
-            thoughts.extend([piece("reasoning", thought)] if thought else [])
+            thoughts.extend([msgspec.structs.replace(piece("reasoning", thought), inferred=True)] if thought else [])
         if text.strip() or opaque or (kind != "assistant" and plain):
             texts.append(piece(kind, text, name=speaker, opaque=tuple(opaque), odd_role=odd))
         plain.clear()

@@ -3,6 +3,7 @@
 | in a trace | is |
 | --- | --- |
 | a path from a root to a leaf of `nodes` | a trajectory; the longest is the run, others have a role of their own |
+| a node of several paths | where they part: `parent` is the first path that has it, with the last span they share |
 | `sampled` | the policy wrote it; an assistant message that it did not write stands without credit |
 | `token_ids`, `mask`, `logprobs` | the tokens of the message, which of them were sampled, one log-prob each of those |
 | `rewards` | the sum of score times weight |
@@ -11,7 +12,7 @@
 
 | note | says |
 | --- | --- |
-| `branched` | it shares its first messages with the run that it is a branch of |
+| `branched` | it shares its first messages with the trajectory that is its parent |
 | `not-sampled` | an assistant message that the policy did not write: it gets no credit |
 | `lost-tokens` | ids, mask and log-probs of a message do not fit each other: they are left out |
 | `run-error` | the trace has errors |
@@ -158,6 +159,7 @@ def _branches(document: Document, record: Record, trace: Trace, name: str, notes
     if not paths:
         raise InputError("nodes is empty: there is no message")
     run = max(range(len(paths)), key=lambda place: (len(paths[place]), place))
+    first: dict[int, SpawnedBy] = {}
     base = str(trace.id) if trace.id is not None else name
     agent = trace.agent.name if trace.agent else None
     tools = tools_of(bytes(trace.tools))
@@ -166,8 +168,11 @@ def _branches(document: Document, record: Record, trace: Trace, name: str, notes
     for place in sorted(range(len(paths)), key=lambda place: place != run):
         path, is_run = paths[place], place == run
         entries, lost = _entries(trace, path)
-        shared = sum(node in set(paths[run]) for node in path)
-        branch = [] if is_run else [Note("branched", f"shares its first {shared} messages with {base!r}")]
+        shared = [first[node] for node in path if node in first]
+        left = None if is_run else shared[-1] if shared else SpawnedBy(base)
+        branch = []
+        if left is not None and left.span is not None:
+            branch.append(Note("branched", f"shares its first {len(shared)} messages with {left.trajectory!r}"))
         found = of_entries(
             entries,
             _labels(trace, base if is_run else f"{base}:branch-{place}"),
@@ -180,7 +185,21 @@ def _branches(document: Document, record: Record, trace: Trace, name: str, notes
             model=model,
         )
         role = agent if is_run else f"{agent or 'agent'}:branch"
-        yield msgspec.structs.replace(found, role=role, parent=None if is_run else SpawnedBy(base))
+        found = msgspec.structs.replace(found, role=role, parent=left)
+        _remember(first, path, found)
+        yield found
+
+
+def _remember(first: dict[int, SpawnedBy], path: list[int], branch: Trajectory) -> None:
+    """Note for each node of a branch that no earlier one has where it stands: the last span up to it."""
+    last: dict[int, int] = {}
+    for index, span in enumerate(branch.spans):
+        if span.message_index is not None:
+            last[span.message_index] = index
+    at: int | None = None
+    for depth, node in enumerate(path):
+        at = last.get(depth, at)
+        first.setdefault(node, SpawnedBy(branch.id, at))
 
 
 def _labels(trace: Trace, name: str) -> Labels:

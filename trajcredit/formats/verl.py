@@ -113,5 +113,5 @@ def _entry(kind: SpanKind, said: str) -> Entry:
     if kind != "assistant":
         return Entry([Part(kind, said)])
     thought, text = thought_and_text(said)
-    parts = [Part("reasoning", thought)] if thought else []
+    parts = [Part("reasoning", thought, inferred=True)] if thought else []
     return Entry([*parts, Part("assistant", text)] if text else parts, acts=True)

@@ -2,6 +2,7 @@
 
 from trajcredit.graph.build import build_graphs
 from trajcredit.graph.evidence import EDGE_KINDS, RULES, Evidence, Match
+from trajcredit.graph.overrides import Override, with_overrides
 from trajcredit.graph.spangraph import SpanGraph
 
-__all__ = ["EDGE_KINDS", "RULES", "Evidence", "Match", "SpanGraph", "build_graphs"]
+__all__ = ["EDGE_KINDS", "RULES", "Evidence", "Match", "Override", "SpanGraph", "build_graphs", "with_overrides"]

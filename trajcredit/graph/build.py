@@ -18,6 +18,7 @@ from trajcredit.graph.edges import EdgeList, Reason
 from trajcredit.graph.evidence import EDGE_KINDS, RULES
 from trajcredit.graph.failures import failed
 from trajcredit.graph.folders import folder_edges
+from trajcredit.graph.overrides import stated, with_overrides
 from trajcredit.graph.retold import outdate_known, outdate_unseen, retold_edges
 from trajcredit.graph.spangraph import SpanGraph
 from trajcredit.graph.state import Texts, state_edges
@@ -114,7 +115,7 @@ def _stores(logs: list[CallLog], offsets: list[int]) -> BOOL:
 
 
 def _logged_edges(trajectory: Trajectory, edges: EdgeList) -> None:
-    """What the log says: results on their calls, explicit edges.
+    """What the log says: results on their calls, explicit edges. Overrides come after every rule.
 
     An orphan result hangs on the text that it came after (code in a message was run), else on what replaced its call.
     """
@@ -131,7 +132,8 @@ def _logged_edges(trajectory: Trajectory, edges: EdgeList) -> None:
         elif span.kind == "assistant":
             said = i
     for edge in trajectory.edges:
-        edges.state(edge.parent, edge.child, edge.kind, edge.weight, detail=edge.evidence or "")
+        if edge.kind != "override":
+            edges.state(edge.parent, edge.child, edge.kind, edge.weight, detail=edge.evidence or "")
 
 
 def _assemble(built: list[tuple[CallLog, EdgeList]], values: Values, fails: list[bool]) -> list[SpanGraph]:
@@ -184,7 +186,7 @@ def _assemble(built: list[tuple[CallLog, EdgeList]], values: Values, fails: list
                 notes=_notes(int(values.ignored[t]), log.trajectory),
             )
         )
-    return graphs
+    return [with_overrides(graph, stated(graph.trajectory.edges)) for graph in graphs]
 
 
 def _notes(ignored: int, trajectory: Trajectory) -> tuple[Note, ...]:

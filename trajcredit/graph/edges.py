@@ -8,7 +8,7 @@ from trajcredit.graph.evidence import CLAIM, RULE_CODES, RULES
 
 __all__ = ["EdgeList", "Reason"]
 
-_STATED = frozenset((RULE_CODES["explicit"], RULE_CODES["override"]))
+_STATED = RULE_CODES["explicit"]
 
 
 class Reason(NamedTuple):
@@ -63,10 +63,10 @@ class EdgeList:
         known = self.into[child].get(parent)
         if known is not None and known.rule in _DATA and known.weight >= CLAIM and reason.rule in _CONTROL:
             return
-        if known is None or (known.weight < reason.weight and known.rule not in _STATED):
+        if known is None or (known.weight < reason.weight and known.rule != _STATED):
             self.into[child][parent] = reason
 
     def state(self, parent: int, child: int, rule: str, weight: float, detail: str) -> None:
-        """Keep an edge that the log or a person states: no inferred one replaces it, however heavy."""
+        """Keep an edge that the log states: no inferred one replaces it, however heavy."""
         self.into[child].pop(parent, None)
         self.add(parent, child, rule, detail=detail, weight=weight)

@@ -20,7 +20,7 @@ from trajcredit.service.recalling import id_of
 from trajcredit.service.runner import see_through
 from trajcredit.service.running import Wanted, ask_for, listed
 from trajcredit.service.stateless import Credit, attribute, batch, read
-from trajcredit.service.versions import code_version, edge_version
+from trajcredit.service.versions import code_version, derived_by, edge_version
 
 __all__ = ["LOG", "Attempt", "Demo", "Row", "Step", "bundled", "demo", "keep"]
 
@@ -134,8 +134,10 @@ def keep(store: Store, told: Demo) -> str:
 def _has_run(store: Store, made: Configured) -> bool:
     """Whether some finished run says what a new one would."""
     ours = (made.label, "done", False, code_version(), edge_version())
-    some = listed(store, DEFAULT_PROJECT, made.name).items
-    return any(ours == (run.label, run.state, run.stale, run.code_version, run.edge_version) for run in some)
+    return any(
+        ours == (run.label, run.state, run.stale, run.code_version, derived_by(run.edge_version))
+        for run in listed(store, DEFAULT_PROJECT, made.name).items
+    )
 
 
 def _attempt(rollout: Trajectory) -> Attempt:

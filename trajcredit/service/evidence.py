@@ -10,7 +10,7 @@ from trajcredit.service.sources import Sources
 from trajcredit.store import Store, documents
 from trajcredit.store.shown import check_span
 
-__all__ = ["EdgeColumns", "EdgeEvidence", "EdgeEvidenceList", "EdgeMatch", "edge_columns", "edges_of"]
+__all__ = ["EdgeColumns", "EdgeEvidence", "EdgeEvidenceList", "EdgeMatch", "between", "edge_columns", "edges_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,15 @@ def edges_of(store: Store, project: str, ref: str, span: int) -> EdgeEvidenceLis
             _evidence(graph, sources, edge, child) for edge, child in zip(out.tolist(), children.tolist(), strict=True)
         ),
     )
+
+
+def between(graph: SpanGraph, sources: Sources, parent: int, child: int) -> EdgeEvidence | None:
+    """The edge of one pair of spans with its reason; null where there is none."""
+    first, last = graph.parent_offsets[child : child + 2].tolist()
+    edge = first + int(graph.parents[first:last].searchsorted(parent))
+    if edge == last or int(graph.parents[edge]) != parent:
+        return None
+    return _evidence(graph, sources, edge, child)
 
 
 def _evidence(graph: SpanGraph, sources: Sources, edge: int, child: int) -> EdgeEvidence:

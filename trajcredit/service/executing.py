@@ -22,6 +22,7 @@ from trajcredit.service.attributing import Filled, scored
 from trajcredit.service.forecasting import fingerprint
 from trajcredit.service.running import compares_across_groups, condensed
 from trajcredit.service.scales import remember
+from trajcredit.service.versions import edge_version
 from trajcredit.store import Store, batches, documents, joining, run_credits, runs
 from trajcredit.store.forecasts import forecasts_of
 from trajcredit.store.runs import Run
@@ -62,7 +63,9 @@ def _work(store: Store, run: Run, told: Callable[[int, int], None]) -> None:
     batch = assemble(loaded.heads, loaded.columns, loaded.rewards, run.asked.reward, run.asked.group_by)
     total, done = batch.n_trajectories, 0
     with store.write() as conn:
-        if runs.read_inputs(conn, run.id, total, loaded.watermark, batch.reward_source) is None:
+        edges = edge_version(loaded.overridden)
+        seen = (loaded.watermark, batch.reward_source, loaded.override_watermark, edges)
+        if runs.read_inputs(conn, run.id, total, *seen) is None:
             return
     told(done, total)
     filled: Filled = {}

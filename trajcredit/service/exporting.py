@@ -60,7 +60,7 @@ def credits_of_run(store: Store, run: Run, members: Sequence[Member]) -> Iterato
         try:
             with store.read() as conn:
                 loaded = run_inputs.seen(conn, run, ids)
-                graphs = documents.graphs(conn, run.project, ids)
+                graphs = documents.graphs(conn, run.project, ids, run_inputs.edits_seen(run))
                 numbers = run_inputs.credits_among(conn, run, ids)
         except NotFoundError as error:
             raise InputError("a trajectory was deleted or replaced during the export: export again") from error

@@ -48,6 +48,9 @@ class SpanLabel:
     family: str | None = None
     labeller: str | None = None
     at: str | None = None
+    blind: bool | None = None
+    queue: str | None = None
+    """Where the trajectory was offered to the labeller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +139,7 @@ class _Span(msgspec.Struct, forbid_unknown_fields=True):
     seconds: float | None = None
     note: str | None = None
     family: str | None = None
+    queue: str | None = None
 
 
 class _Action(msgspec.Struct):
@@ -236,6 +240,8 @@ def _span(said: _Span | _Action, line: int) -> SpanLabel:
         family=said.family,
         labeller=said.labeller,
         at=said.at,
+        blind=said.blind,
+        queue=said.queue,
     )
 
 

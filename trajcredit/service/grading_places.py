@@ -15,7 +15,7 @@ from trajcredit.model import instant
 from trajcredit.service.grading_labels import CulpritCase, Labels, RunTruth, SpanLabel
 from trajcredit.service.wording import count
 
-__all__ = ["Case", "Placed", "Truth", "placed"]
+__all__ = ["Case", "Placed", "Places", "Spans", "Truth", "laid", "placed"]
 
 Places: TypeAlias = tuple[int, ...]
 Found: TypeAlias = tuple[Places, SpanLabel]
@@ -60,8 +60,19 @@ class Placed:
 
 
 def placed(labels: Labels, batch: Batch) -> Placed:
-    """Every label at its spans. InputError where the batch has no transcripts, or no label is about any of them."""
-    spans = _Spans(batch)
+    """`laid`, and InputError where no label is about anything that was read."""
+    found = laid(labels, batch)
+    if not found.cases and not found.truths:
+        some = next(iter((*found.unmatched, *found.remarks)), "no row of it names a culprit or a value")
+        raise InputError(f"{labels.file}: none of its labels grades anything that was read, e.g. {some}")
+    return found
+
+
+def laid(labels: Labels, batch: Batch) -> Placed:
+    """Every label at its spans. InputError where the batch has no transcripts and a label names no span by index."""
+    if batch.graphs is None and (labels.cases or any(label.span_index is None for label in labels.spans)):
+        raise InputError("labels name calls and messages, and this batch was loaded without its transcripts")
+    spans = Spans(batch)
     unmatched: list[str] = []
     cases = [
         case for one in labels.cases if (case := _benchmark_case(one, spans, labels.file, unmatched)) and _usable(case)
@@ -75,28 +86,24 @@ def placed(labels: Labels, batch: Batch) -> Placed:
     if overruled:
         remarks.append(f"{count(overruled, 'label')} overruled by a newer one of the same span that says otherwise")
     if useless:
-        remarks.append(f"{count(useless, 'run')} with verdicts, but no culprit and no innocent span to grade on")
+        which = "1 trajectory" if useless == 1 else f"{useless:,} trajectories"
+        remarks.append(f"{which} with verdicts, but no culprit and no innocent span to grade on")
     cases += [case for case in own if _usable(case)]
-    if not cases and not truths:
-        some = unmatched[0] if unmatched else remarks[0] if remarks else "no row of it names a culprit or a value"
-        raise InputError(f"{labels.file}: none of its labels grades anything that was read, e.g. {some}")
     failed = _failed(labels, batch, {truth.trajectory_id for truth in truths})
     return Placed(tuple(cases), tuple(truths), failed, tuple(unmatched), tuple(remarks))
 
 
-class _Spans:
-    """Where the spans of a batch are: by trajectory, by message, by call."""
+class Spans:
+    """Where the spans of a batch are: by trajectory, and where it has its transcripts by message and call."""
 
     def __init__(self, batch: Batch) -> None:
-        if batch.graphs is None:
-            raise InputError("labels name calls and messages, and this batch was loaded without its transcripts")
         self.batch = batch
         self.number = {name: t for t, name in enumerate(batch.trajectory_ids)}
         self.actions: dict[tuple[int, int], list[int]] = defaultdict(list)
         self.words: dict[tuple[int, int], list[int]] = defaultdict(list)
         self.calls: dict[tuple[int, str], list[int]] = defaultdict(list)
         self.message: dict[int, int] = {}
-        for t, graph in enumerate(batch.graphs):
+        for t, graph in enumerate(batch.graphs or ()):
             first = int(batch.span_offsets[t])
             for index, span in enumerate(graph.trajectory.spans):
                 position = first + index
@@ -142,7 +149,7 @@ class _Spans:
         return self.batch.group_ids[int(self.batch.group[self.number[trajectory_id]])]
 
 
-def _found(labels: Labels, spans: _Spans, unmatched: list[str]) -> list[Found]:
+def _found(labels: Labels, spans: Spans, unmatched: list[str]) -> list[Found]:
     found = []
     for label in labels.spans:
         place = spans.of(label)
@@ -172,7 +179,7 @@ def _newest(found: Iterable[Found]) -> tuple[dict[int, SpanLabel], list[tuple[Pl
     return verdicts, list(values.values()), overruled
 
 
-def _truth(place: Places, label: SpanLabel, value: float, runs: dict[str, RunTruth], spans: _Spans) -> Truth:
+def _truth(place: Places, label: SpanLabel, value: float, runs: dict[str, RunTruth], spans: Spans) -> Truth:
     run = runs.get(label.trajectory_id)
     if run is None:
         group, family = spans.group_of(label.trajectory_id), label.family or ""
@@ -200,7 +207,7 @@ def _failed(labels: Labels, batch: Batch, graded: set[str]) -> dict[str, bool]:
     return failed
 
 
-def _benchmark_case(one: CulpritCase, spans: _Spans, file: str, unmatched: list[str]) -> Case | None:
+def _benchmark_case(one: CulpritCase, spans: Spans, file: str, unmatched: list[str]) -> Case | None:
     t = spans.number.get(one.trajectory_id)
     if t is None:
         unmatched.append(f"{file}:{one.line}: {one.trajectory_id!r}: no such trajectory was read")
@@ -220,7 +227,7 @@ def _benchmark_case(one: CulpritCase, spans: _Spans, file: str, unmatched: list[
     )
 
 
-def _cases(verdicts: dict[int, SpanLabel], spans: _Spans) -> Iterator[Case]:
+def _cases(verdicts: dict[int, SpanLabel], spans: Spans) -> Iterator[Case]:
     """One case a run with verdicts. Candidates are its choices: every call, and the last words of a turn without calls.
 
     A verdict on words beside calls is about the calls of that turn that have none of their own.
@@ -242,7 +249,7 @@ def _cases(verdicts: dict[int, SpanLabel], spans: _Spans) -> Iterator[Case]:
         )
 
 
-def _said(position: int, known: dict[int, str], spans: _Spans) -> str | None:
+def _said(position: int, known: dict[int, str], spans: Spans) -> str | None:
     """The verdict on a choice: its own, else the last one on words of its turn, if any."""
     if position in known:
         return known[position]

@@ -8,7 +8,18 @@ from math import isfinite
 from typing import Literal
 
 from trajcredit.errors import InputError
-from trajcredit.store import Store, filters, groups, pages, remarks, run_credits, runs, suggestions
+from trajcredit.store import (
+    Store,
+    filters,
+    groups,
+    labels,
+    overridden,
+    pages,
+    remarks,
+    run_credits,
+    runs,
+    suggestions,
+)
 from trajcredit.store.filters import Filters
 from trajcredit.store.groups import Tally
 from trajcredit.store.pages import Listed, Sort
@@ -58,6 +69,9 @@ class ListRow:
     n_errors: int
     n_tokens: int | None
     n_notes: int
+    n_labels: int
+    n_overrides: int
+    """Edges that people edited."""
     created: str
     top: TopSpan | None = None
     """Null where the run did not score it, where it says 0 of every span, or the same of several."""
@@ -100,14 +114,24 @@ def listed(
         page = pages.page(conn, project, filters, sort, cursor, limit)
         ids = [one.id for one in page.trajectories]
         tallies = groups.tallies(conn, project, [one.group_key for one in page.trajectories])
-        noted = remarks.remarks(conn, ids)
+        noted, labelled = remarks.remarks(conn, ids), labels.counts(conn, ids)
+        edited = overridden.counts(conn, ids)
         said = {} if of is None else run_credits.summaries(conn, project, of, ids)
         tops = {name: top for name, summary in said.items() if (top := _top(summary)) is not None}
         unnamed = [(name, top.span) for name, top in tops.items() if top.tool is None]
         kinds = remarks.kinds_at(conn, project, unnamed)
     return ListPage(
         items=tuple(
-            _row(one, tallies[one.group_key], noted[one.id], said.get(one.id), tops.get(one.id), kinds)
+            _row(
+                one,
+                tallies[one.group_key],
+                noted[one.id],
+                labelled.get(one.id, 0),
+                edited.get(one.id, 0),
+                said.get(one.id),
+                tops.get(one.id),
+                kinds,
+            )
             for one in page.trajectories
         ),
         next=page.next,
@@ -139,6 +163,8 @@ def _row(
     one: Listed,
     tally: Tally,
     remark: Remark,
+    n_labels: int,
+    n_overrides: int,
     summary: Summary | None,
     top: Extreme | None,
     kinds: Mapping[tuple[str, int], str],
@@ -165,6 +191,8 @@ def _row(
         n_errors=one.n_errors,
         n_tokens=one.n_tokens,
         n_notes=remark.n_notes,
+        n_labels=n_labels,
+        n_overrides=n_overrides,
         created=one.created,
         top=None if top is None else TopSpan(top.span, top.tool or kinds[one.id, top.span], top.credit),
         strip=None if summary is None else summary.strip,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from trajcredit.errors import InputError
-from trajcredit.model import KIND_CODES, Note, Span, body, encode
-from trajcredit.store import Store, documents, groups, remarks, shown
+from trajcredit.model import KIND_CODES, Edge, Note, Span, body, encode
+from trajcredit.store import Store, documents, groups, ids, overrides, remarks, shown
 from trajcredit.store.remarks import GivenReward
 
 __all__ = ["MOST_SPANS", "Skeleton", "SpanText", "raw_line", "skeleton", "text_of", "texts"]
@@ -142,9 +144,18 @@ def text_of(store: Store, project: str, ref: str, span: int, start: int = 0, sto
 
 
 def raw_line(store: Store, project: str, ref: str) -> bytes:
-    """The trajectory as one line of canonical JSON, without the line feed: reading it gives an equal one."""
+    """The trajectory as one line of canonical JSON, without the line feed: reading it gives an equal one.
+
+    Overrides in force are among its edges, of weight 0 where an edge was removed, so that its graph is the same too.
+    """
     with store.read() as conn:
-        return encode(documents.document(conn, project, ref))
+        found = documents.document(conn, project, ref)
+        one = ids.find(conn, project, ref)
+        edited = overrides.in_force(conn, project, [(one.key, one.id)]).get(0, [])
+    pairs = {(edge.parent, edge.child) for edge in edited}
+    kept = [edge for edge in found.edges if edge.kind != "override" or (edge.parent, edge.child) not in pairs]
+    said = [Edge(one.parent, one.child, "override", one.weight, one.reason) for one in edited]
+    return encode(replace(found, edges=kept + said))
 
 
 def _cut(index: int, span: Span, most: int) -> SpanText:

@@ -2,58 +2,33 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any, BinaryIO, cast
 
 import numpy as np
 
 from trajcredit.errors import InputError
-from trajcredit.exporters import Credit, Exporter, TokenExporter
-from trajcredit.exporters.whitening import whitened
+from trajcredit.exporters import Exporter, Jsonl, Parquet, TokenExporter
+from trajcredit.exporters.branches import left_by
+from trajcredit.exporters.whitening import rewhitened
 from trajcredit.service.exporting import credits_of_run, finished
-from trajcredit.store import Store, ids
+from trajcredit.service.preview_counts import Looked, looked_at
+from trajcredit.store import Store, documents, ids
 from trajcredit.store.run_inputs import Member
+from trajcredit.store.runs import Run
 from trajcredit.tokens import Counted, Renderer, TokenRow
 
-__all__ = ["MOST_TOKENS", "MOST_TRAJECTORIES", "AlignmentFailure", "Preview", "RowPreview", "Totals", "preview"]
+__all__ = ["MOST_TOKENS", "MOST_TRAJECTORIES", "Preview", "RowPreview", "preview"]
 
 MOST_TRAJECTORIES = 1_000
 """Looked at for the counts; the rest of a larger run is not, which is said."""
 MOST_TOKENS = 2_000
 """Response tokens of a row in one answer."""
+MOST_PROMPT = 200
+"""Prompt tokens of a row in one answer, its last."""
 BEFORE = 16
 """Tokens before a window that are read with it."""
-
-
-@dataclass(frozen=True, slots=True)
-class AlignmentFailure:
-    """Where a trajectory's tokens do not fit its spans."""
-
-    trajectory: str
-    turn: int
-    span: int | None
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
-    """Sums over the trajectories looked at. `advantage_mean` is sum(advantage mask) / sum(mask)."""
-
-    trajectories: int
-    rows: int
-    tokens: int
-    trained: int
-    advantage_sum: float
-    advantage_mean: float | None
-    exact: int
-    retokenized: int
-    failed: int
-    left_out: dict[str, int]
-    notes: dict[str, int]
-    failures: list[AlignmentFailure]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +40,9 @@ class RowPreview:
     uid: str
     ids_source: str
     prompt_tokens: int
+    prompt_ids: list[int]
+    """The last of them, at most 200."""
+    prompt_texts: list[str] | None
     response_tokens: int
     trained: int
     start: int
@@ -85,8 +63,13 @@ class Preview:
     of: int
     """Trajectories of the run."""
     looked_at: int
-    totals: Totals
-    rows: list[RowPreview]
+    totals: Counted | None
+    """None of an exporter of spans."""
+    advantage_mean: float | None = None
+    """sum(advantage mask) / sum(mask); None where nothing is trained."""
+    span_rows: int | None = None
+    """How many rows an exporter of spans writes, one a span; None of an exporter of tokens."""
+    rows: list[RowPreview] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
 
@@ -97,13 +80,16 @@ def preview(
 
     `trajectory` (an id, ours or `ext:` and the log's own) is the one whose rows are shown, else the first that has
     any; 2,000 response tokens of each from `start` on. Failed alignments are counted, whatever the exporter would do
-    about them. InputError where the exporter writes no tokens or the trajectory is not in the run, NotFoundError where
-    nothing is stored under a name.
+    about them; counts are kept for the next look. Of an exporter of spans its rows are counted. InputError where the
+    exporter writes neither or the trajectory is not in the run, NotFoundError where nothing is stored under a name.
     """
-    if not isinstance(exporter, TokenExporter):
-        raise InputError("this exporter writes spans, one row each, not tokens: there is nothing to align")
     found, members = finished(store, project, run)
     shown = None if trajectory is None else _of_run(store, project, members, trajectory)
+    if isinstance(exporter, Jsonl | Parquet):
+        spans = sum(member.n_spans for member in members)
+        return Preview(run=found.id, of=len(members), looked_at=len(members), totals=None, span_rows=spans)
+    if not isinstance(exporter, TokenExporter):
+        raise InputError("this exporter writes no tokens: there is nothing to align")
     seen = list(members[:MOST_TRAJECTORIES])
     exporter, remarks = replace(exporter, misaligned="drop"), []
     if len(seen) < len(members):
@@ -111,19 +97,19 @@ def preview(
         if exporter.whiten != "none":
             exporter = replace(exporter, whiten="none")
             remarks.append("advantages are shown before whitening, which takes the whole export")
-    counted = Counted()
-    scored = credits_of_run(store, found, seen)
-    rows, refused = _shown(exporter, scored, counted, None if shown is None else shown[1])
-    if refused is not None:
-        remarks.append(f"the export is refused: {refused}")
-    if shown is not None and shown[0] not in seen:
-        rows = list(exporter.rows(credits_of_run(store, found, [shown[0]]), Counted()))
-    renderer = exporter.renderer()
+    looked = looked_at(store, found, seen, len(members), exporter)
+    if looked.refused is not None:
+        remarks.append(f"the export is refused: {looked.refused}")
+    if shown is None and looked.first is not None:
+        shown = _of_run(store, project, members, f"ext:{looked.first}")
+    rows = [] if shown is None else _rows(store, found, members, shown, exporter, looked)
+    renderer = exporter.renderer() if rows else None
     return Preview(
         run=found.id,
         of=len(members),
         looked_at=len(seen),
-        totals=_totals(counted),
+        totals=looked.counted,
+        advantage_mean=looked.counted.advantage_mean,
         rows=[_row(row, start, renderer) for row in rows],
         remarks=remarks,
     )
@@ -139,37 +125,30 @@ def _of_run(store: Store, project: str, members: Sequence[Member], trajectory: s
     return member, known.external_id
 
 
-def _shown(
-    exporter: TokenExporter, scored: Iterator[Credit], counted: Counted, trajectory: str | None
-) -> tuple[list[TokenRow], str | None]:
-    """The rows of one trajectory out of all, as they would be written, and why the trainer's file cannot be."""
-    kept: list[TokenRow] = []
-
-    def passing() -> Iterator[TokenRow]:
-        for row in whitened(exporter.rows(scored, counted), exporter.whiten, counted):
-            wanted = trajectory if trajectory is not None else kept[0].trajectory_id if kept else row.trajectory_id
-            if row.trajectory_id == wanted:
-                kept.append(row)
-            yield row
-
-    rows, refused = passing(), None
-    try:
-        exporter.encode(rows, cast(BinaryIO, Nowhere()))
-    except InputError as error:
-        refused = str(error)
-    for _ in rows:  # the rest is counted all the same
-        pass
-    return kept, refused
+def _rows(
+    store: Store, run: Run, members: Sequence[Member], shown: tuple[Member, str], exporter: TokenExporter, of: Looked
+) -> list[TokenRow]:
+    """The rows of one trajectory as they would be written, which depend on the earlier branches of its trace."""
+    member, name = shown
+    at = [one.id for one in members].index(member.id)
+    piece = members[_root(store, run, members, member) : at + 1]
+    rows = [row for row in exporter.rows(credits_of_run(store, run, piece), Counted()) if row.trajectory_id == name]
+    return [rewhitened(row, exporter.whiten, of.moments) for row in rows]
 
 
-class Nowhere(io.RawIOBase):
-    """Takes bytes and keeps none."""
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        return len(data)
+def _root(store: Store, run: Run, members: Sequence[Member], member: Member) -> int:
+    """Where the trace of a branch begins; of any other trajectory its own place."""
+    places = {one.id: at for at, one in enumerate(members)}
+    at = places[member.id]
+    while True:
+        with store.read() as conn:
+            [trajectory] = [graph.trajectory for graph in documents.graphs(conn, run.project, [members[at].id])]
+            left = left_by(trajectory)
+            known = {} if left is None else ids.known(conn, run.project, [f"ext:{left}"])
+        before = next((places[one.id] for one in known.values() if one.id in places), at)
+        if before >= at:
+            return at
+        at = before
 
 
 def _row(row: TokenRow, start: int, renderer: Renderer | None) -> RowPreview:
@@ -178,12 +157,15 @@ def _row(row: TokenRow, start: int, renderer: Renderer | None) -> RowPreview:
     for owned in row.spans:
         owners[owned.start : owned.end] = owned.span
     ids = row.response_ids[window].tolist()
+    first = max(0, len(row.prompt_ids) - MOST_PROMPT)
     return RowPreview(
         trajectory=row.trajectory_id,
         row=row.row,
         uid=row.uid,
         ids_source=row.ids_source,
         prompt_tokens=len(row.prompt_ids),
+        prompt_ids=row.prompt_ids[first:].tolist(),
+        prompt_texts=None if renderer is None else _texts(renderer, row.prompt_ids.tolist(), first),
         response_tokens=len(row.response_ids),
         trained=row.trained,
         start=start,
@@ -206,20 +188,3 @@ def _texts(renderer: Renderer, ids: Sequence[int], start: int) -> list[str] | No
     except InputError:
         return None
     return [text[begin:end] for begin, end in pairwise([*starts.tolist(), len(text)])][start - first :]
-
-
-def _totals(counted: Counted) -> Totals:
-    return Totals(
-        trajectories=counted.trajectories,
-        rows=counted.rows,
-        tokens=counted.tokens,
-        trained=counted.trained,
-        advantage_sum=counted.advantage_sum,
-        advantage_mean=counted.advantage_mean,
-        exact=counted.exact,
-        retokenized=counted.retokenized,
-        failed=counted.failed,
-        left_out=dict(counted.left_out),
-        notes=dict(counted.notes),
-        failures=[AlignmentFailure(f.trajectory_id, f.turn, f.span, f.reason) for f in counted.failures],
-    )

@@ -75,9 +75,10 @@ def why(store: Store, project: str, ref: str, run: str, span: int) -> Why:
         apart = made.attributor.scope == "group"
         members = run_inputs.members(conn, found, said.group_name if apart else None)
         loaded = run_inputs.seen(conn, found, [member.id for member in members])
-        graph = documents.graph(conn, project, one.id) if isinstance(made.attributor, Dag) else None
+        edits = run_inputs.edits_seen(found)
+        graph = documents.graph(conn, project, one.id, edits) if isinstance(made.attributor, Dag) else None
         reads = getattr(made.attributor, "reads_texts", False)
-        graphs = tuple(documents.graphs(conn, project, loaded.ids)) if reads else None
+        graphs = tuple(documents.graphs(conn, project, loaded.ids, edits)) if reads else None
         whole = run_inputs.is_whole(conn, found)
     batch = as_one_group(found, loaded, said.group_name) if apart else as_the_run_grouped(found, loaded)
     batch = replace(batch, graphs=graphs)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from trajcredit import __version__
 
-__all__ = ["code_version", "edge_version"]
+__all__ = ["code_version", "derived_by", "edge_version"]
 
 PACKAGE = Path(__file__).parent.parent
 SCORING = ("arrays.py", "attributors", "batching", "kernels")
@@ -22,12 +22,17 @@ def code_version() -> str:
     return f"{__version__}+{_hash(SCORING)}"
 
 
+def edge_version(overridden: str = "") -> str:
+    """A hash of the sources that derive dependency edges; where people said otherwise, also one of what they said."""
+    return f"{_hash(EDGES)}+{overridden}" if overridden else _hash(EDGES)
+
+
+def derived_by(version: str) -> str:
+    """Of an edge version only the part that says which sources derived the edges."""
+    return version.partition("+")[0]
+
+
 @cache
-def edge_version() -> str:
-    """A hash of the sources that dependency edges are built by."""
-    return _hash(EDGES)
-
-
 def _hash(places: tuple[str, ...]) -> str:
     digest = sha256()
     for file in sorted(file for place in places for file in _files(PACKAGE / place)):

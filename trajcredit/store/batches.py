@@ -10,11 +10,13 @@ import msgspec
 from sqlalchemy import Connection, select
 
 from trajcredit.arrays import F64
-from trajcredit.batching import Columns
+from trajcredit.batching import Columns, columns_with_overrides
 from trajcredit.model import Note, Reward
+from trajcredit.store import overrides
 from trajcredit.store.bulk import among
 from trajcredit.store.filters import Filters, conditions
 from trajcredit.store.ids import find_all
+from trajcredit.store.overrides import ALL, Edits
 from trajcredit.store.packed import columns_of_keys, columns_where
 from trajcredit.store.parents import Fetch, with_shared_outcomes
 from trajcredit.store.rewards import rewards_of_keys, rewards_where, watermark
@@ -56,9 +58,13 @@ class Loaded:
     """The number of the newest reward of the project that these could include."""
     own: tuple[list[Reward], ...] = ()
     notes: tuple[Note, ...] = ()
-    """Who shares whose outcome."""
+    """Who shares whose outcome, and whose edges people edited."""
     forecasts: F64 | None = None
     """What the critic of a run said, f64[3, N] as in `forecasts`; null but where a run that asked one is read again."""
+    override_watermark: int = 0
+    """The number of the newest override of the project that these could include."""
+    overridden: str = ""
+    """A hash of the overrides in force; "" where there are none."""
 
 
 def with_rewards(conn: Connection, project: str, loaded: Loaded, own: Sequence[list[Reward]], fetch: Fetch) -> Loaded:
@@ -68,8 +74,11 @@ def with_rewards(conn: Connection, project: str, loaded: Loaded, own: Sequence[l
     return replace(loaded, rewards=rewards, own=tuple(own), notes=tuple(notes))
 
 
-def load(conn: Connection, project: str, which: Filters | Sequence[str]) -> Loaded:
-    """The trajectories of a filter, in the order they were stored; or those of some ids, in their order."""
+def load(conn: Connection, project: str, which: Filters | Sequence[str], edits: Edits = ALL) -> Loaded:
+    """The trajectories of a filter, in the order they were stored; or those of some ids, in their order.
+
+    `edits`: the overrides that are in force in their columns.
+    """
     t = trajectories.c
     if isinstance(which, Filters):
         matching = conditions(conn, project, which)
@@ -82,15 +91,26 @@ def load(conn: Connection, project: str, which: Filters | Sequence[str]) -> Load
         rows = [found[key] for key in wanted]
         columns = columns_of_keys(conn, wanted)
         rewards = rewards_of_keys(conn, wanted)
+    edited = overrides.in_force(conn, project, [(row[0], row[1]) for row in rows], edits)
+    ids = tuple(row[1] for row in rows)
     loaded = Loaded(
-        ids=tuple(row[1] for row in rows),
+        ids=ids,
         heads=tuple(StoredHead(*tuple(row)[4:]) for row in rows),
-        columns=columns,
+        columns=columns_with_overrides(columns, edited),
         rewards=(),
         watermark=watermark(conn, project),
+        override_watermark=overrides.watermark(conn, project),
+        overridden=overrides.digest(ids, edited),
     )
     own = [rewards.get(row[0], []) for row in rows]
-    return with_rewards(conn, project, loaded, own, partial(rewards_of_keys, conn))
+    complete = with_rewards(conn, project, loaded, own, partial(rewards_of_keys, conn))
+    said = (_edited(loaded.heads[t].id, len(edited[t])) for t in edited)
+    return replace(complete, notes=(*complete.notes, *said))
+
+
+def _edited(name: str, count: int) -> Note:
+    edges = "1 edge is" if count == 1 else f"{count:,} edges are"
+    return Note("override", f"{edges} as people say, not as derived", trajectory=name)
 
 
 _HEADS = select(

@@ -18,7 +18,18 @@ from trajcredit.store.logs import decompress
 from trajcredit.store.outcomes import Outcome, outcomes
 from trajcredit.store.packed import columns_of_keys, graphs_of_keys
 from trajcredit.store.rewards import rewards_of_keys
-from trajcredit.store.tables import credit_rows, documents, edges, logs, packed, runs, spans, tool_use, trajectories
+from trajcredit.store.tables import (
+    credit_rows,
+    documents,
+    edges,
+    labels,
+    logs,
+    packed,
+    runs,
+    spans,
+    tool_use,
+    trajectories,
+)
 
 __all__ = ["Checked", "check"]
 
@@ -42,7 +53,7 @@ def check(conn: Connection) -> Checked:
     log_count, trajectory_count, credit_count = (
         conn.scalar(select(func.count()).select_from(table)) or 0 for table in (logs, trajectories, credit_rows)
     )
-    problems = [*_file(conn), *_rows(conn), *_credits(conn), *_logs(conn), *_trajectories(conn)]
+    problems = [*_file(conn), *_rows(conn), *_credits(conn), *_labels(conn), *_logs(conn), *_trajectories(conn)]
     return Checked(log_count, trajectory_count, credit_count, tuple(problems))
 
 
@@ -87,6 +98,15 @@ def _credits(conn: Connection) -> Iterator[str]:
     query = lacking.where(runs.c.critic.is_not(None), c.forecasts.is_(None)).order_by(c.run, t.key)
     for run, name in conn.execute(query):
         yield f"trajectory {name}: run {run} kept nothing of what its critic said"
+
+
+def _labels(conn: Connection) -> Iterator[str]:
+    """Labels of spans that no policy wrote."""
+    said, s, t = labels.c, spans.c, trajectories.c
+    action = exists().where(s.trajectory == said.trajectory, s.span == said.span, s.is_action == 1)
+    query = select(t.id, said.span).join(trajectories, t.key == said.trajectory).where(~action).order_by(said.id)
+    for name, span in conn.execute(query):
+        yield f"trajectory {name}: a label of span {span}, which is no action of it"
 
 
 def _logs(conn: Connection) -> Iterator[str]:

@@ -9,11 +9,12 @@ import msgspec
 from msgspec.structs import replace
 from sqlalchemy import Connection, select
 
-from trajcredit.graph import SpanGraph
+from trajcredit.graph import SpanGraph, with_overrides
 from trajcredit.model import Note, Origin, SpawnedBy, Trajectory, decode
 from trajcredit.store.bulk import among
 from trajcredit.store.ids import find, find_all
 from trajcredit.store.logs import decompress
+from trajcredit.store.overrides import ALL, Edits, in_force
 from trajcredit.store.packed import graphs_of_keys
 from trajcredit.store.pages import LISTED, Listed
 from trajcredit.store.tables import documents, edges, spans, trajectories
@@ -115,19 +116,20 @@ def document(conn: Connection, project: str, ref: str) -> Trajectory:
     return documents_of_keys(conn, [find(conn, project, ref).key])[0]
 
 
-def graph(conn: Connection, project: str, ref: str) -> SpanGraph:
-    """The trajectory with the graph that was built when it was stored."""
-    return graphs(conn, project, [ref])[0]
+def graph(conn: Connection, project: str, ref: str, edits: Edits | None = ALL) -> SpanGraph:
+    """The trajectory with the graph that was built when it was stored; `edits`: the overrides in force, null: none."""
+    return graphs(conn, project, [ref], edits)[0]
 
 
-def graphs(conn: Connection, project: str, refs: Sequence[str]) -> list[SpanGraph]:
+def graphs(conn: Connection, project: str, refs: Sequence[str], edits: Edits | None = ALL) -> list[SpanGraph]:
     """The graph of each trajectory, in their order."""
-    keys = [one.key for one in find_all(conn, project, refs)]
+    own = [(one.key, one.id) for one in find_all(conn, project, refs)]
+    edited = {} if edits is None else in_force(conn, project, own, edits)
     found: list[SpanGraph] = []
-    for first in range(0, len(keys), CHUNK):
-        some = keys[first : first + CHUNK]
+    for first in range(0, len(own), CHUNK):
+        some = [key for key, _ in own[first : first + CHUNK]]
         found += graphs_of_keys(conn, some, documents_of_keys(conn, some))
-    return found
+    return [with_overrides(graph, edited.get(t, ())) for t, graph in enumerate(found)]
 
 
 def skeleton(conn: Connection, project: str, ref: str) -> Skeleton:

@@ -12,6 +12,8 @@ from trajcredit.errors import InputError
 from trajcredit.store.border import clean, cut, word
 from trajcredit.store.bulk import among
 from trajcredit.store.group_filters import is_alone, is_zero_variance
+from trajcredit.store.labels import is_labelled
+from trajcredit.store.overridden import has_any
 from trajcredit.store.tables import tool_use, trajectories
 
 __all__ = ["PASS", "Filters", "conditions", "tools"]
@@ -44,6 +46,8 @@ class Filters:
     """A tool it called."""
     has_error: bool | None = None
     """Whether a tool result failed."""
+    has_override: bool | None = None
+    """Whether a person edited an edge, and did not withdraw it."""
     result: Literal["pass", "fail", "unscored"] | None = None
     outcome_min: float | None = None
     outcome_max: float | None = None
@@ -53,6 +57,8 @@ class Filters:
     """Whether no other trajectory is in its group."""
     zero_variance: bool | None = None
     """Whether all that are scored of its group, at least two, ended alike."""
+    labelled: bool | None = None
+    """Whether somebody labelled a span of it."""
 
 
 def conditions(conn: Connection, project: str, filters: Filters) -> ColumnElement[bool]:
@@ -82,6 +88,10 @@ def conditions(conn: Connection, project: str, filters: Filters) -> ColumnElemen
     for wanted, holds in ((filters.alone, is_alone), (filters.zero_variance, is_zero_variance)):
         if wanted is not None:
             found.append(holds(project) if wanted else not_(holds(project)))
+    if filters.labelled is not None:
+        found.append(is_labelled() if filters.labelled else ~is_labelled())
+    if filters.has_override is not None:
+        found.append(has_any(project) if filters.has_override else not_(has_any(project)))
     return and_(*found, *_outcome(filters), *_steps(filters))
 
 

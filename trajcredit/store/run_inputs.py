@@ -14,10 +14,11 @@ from trajcredit.store.batches import Loaded, load, with_rewards
 from trajcredit.store.bulk import among
 from trajcredit.store.forecasts import said_to
 from trajcredit.store.ids import find_all
+from trajcredit.store.overrides import Edits
 from trajcredit.store.runs import Run, fresh
 from trajcredit.store.tables import credit_rows, rewards, runs, trajectories
 
-__all__ = ["Member", "Numbers", "credits_among", "is_whole", "members", "newest_forecasts", "seen"]
+__all__ = ["Member", "Numbers", "credits_among", "edits_seen", "is_whole", "members", "newest_forecasts", "seen"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +62,19 @@ def is_whole(conn: Connection, run: Run) -> bool:
     return (conn.scalar(query.select_from(credit_rows)) or 0) == run.total
 
 
-def seen(conn: Connection, run: Run, ids: Sequence[str]) -> Loaded:
+def edits_seen(run: Run) -> Edits:
+    """The overrides that were in force when a run read its inputs."""
+    return Edits(run.override_watermark or 0)
+
+
+def seen(conn: Connection, run: Run, ids: Sequence[str], edits: Edits | None = None) -> Loaded:
     """What scoring needs of these trajectories as it was when the run read its inputs, rewards as it asked for.
 
-    Of a run that asked a critic they are among those it scored: what the critic said of each is kept with its credit.
+    `edits`: other overrides of edges than those the run saw. Of a run that asked a critic they are among those it
+    scored: what the critic said of each is kept with its credit.
     """
-    loaded = replace(load(conn, run.project, ids), forecasts=said_to(conn, run, ids))
+    loaded = load(conn, run.project, ids, edits_seen(run) if edits is None else edits)
+    loaded = replace(loaded, forecasts=said_to(conn, run, ids))
     keys = [one.key for one in find_all(conn, run.project, ids)]
     given = _rewards(conn, keys, run)
     own = [given.get(key, []) for key in keys]

@@ -36,8 +36,8 @@ def requeue(conn: Connection) -> int:
     if left:
         for table in (credit_rows, run_tools):
             conn.execute(delete(table).where(among(conn, table.c.run, left)))
-        unknown = ("total", "started", "watermark", "reward_used", "stale", "critic", "critic_fingerprint")
-        nothing = dict.fromkeys(unknown)
+        of_inputs = ("total", "watermark", "override_watermark", "reward_used")
+        nothing = dict.fromkeys((*of_inputs, "started", "stale", "critic", "critic_fingerprint"))
         again = {"state": "queued", "done": 0, **nothing}
         conn.execute(update(runs).where(among(conn, runs.c.key, left)).values(**again))
     return len(left)

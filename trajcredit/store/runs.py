@@ -2,8 +2,8 @@
 
     queued -> running -> done | failed | cancelled      queued -> failed | cancelled
 
-A run is stale once a reward came later to a trajectory it scored, such a trajectory was replaced or deleted, or another
-one joined its group (`joining`).
+A run is stale once a reward came later to a trajectory it scored, an edge of one was edited (`overrides`), such a
+trajectory was replaced or deleted, or another one joined its group (`joining`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from trajcredit.model import REWARD_SOURCES, Note
 from trajcredit.store.border import now, project_name, word
 from trajcredit.store.bulk import among
 from trajcredit.store.filters import Filters
-from trajcredit.store.tables import credit_rows, rewards, runs
+from trajcredit.store.tables import credit_rows, overrides, rewards, runs
 
 __all__ = [
     "Asked",
@@ -99,6 +99,8 @@ class Run:
     """Whose forecasts it read; null where it asked no critic, or has not asked one yet."""
     critic_fingerprint: str | None = None
     """Of all that the forecasts follow from."""
+    override_watermark: int | None = None
+    """The number of the newest override of edges it could see; null until it has read its inputs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +144,19 @@ def start(conn: Connection, run: str) -> Run | None:
     return _moved(conn, runs.c.id == run, "queued", state="running", started=now())
 
 
-def read_inputs(conn: Connection, run: str, total: int, watermark: int, reward_used: str | None) -> Run | None:
-    """Note what a running run works on; null where it does not run any more."""
-    return _moved(conn, runs.c.id == run, "running", total=total, watermark=watermark, reward_used=reward_used)
+def read_inputs(
+    conn: Connection,
+    run: str,
+    total: int,
+    watermark: int,
+    reward_used: str | None,
+    override_watermark: int = 0,
+    edge_version: str | None = None,
+) -> Run | None:
+    """Note what a running run works on; null where it does not run any more. `edge_version`: where not as asked."""
+    seen = {"watermark": watermark, "reward_used": reward_used, "override_watermark": override_watermark}
+    of_edges = {} if edge_version is None else {"edge_version": edge_version}
+    return _moved(conn, runs.c.id == run, "running", total=total, **seen, **of_edges)
 
 
 def critic_asked(conn: Connection, run: str, critic: str, fingerprint: str) -> Run | None:
@@ -158,14 +170,13 @@ def progress(conn: Connection, run: str, done: int) -> Run | None:
 
 
 def finish(conn: Connection, run: str, notes: Sequence[Note] = ()) -> Run | None:
-    """The running run, now done; stale at once where a reward came while it ran."""
-    late = exists().where(
-        credit_rows.c.run == runs.c.key,
-        rewards.c.trajectory == credit_rows.c.trajectory,
-        rewards.c.id > func.coalesce(runs.c.watermark, 0),
-    )
-    fresh = runs.c.stale.is_(None)
-    conn.execute(update(runs).where(runs.c.id == run, fresh, late).values(stale="a reward came later"))
+    """The running run, now done; stale at once where a reward came, or an edge was edited, while it ran."""
+    reward_seen, override_seen = (func.coalesce(c, 0) for c in (runs.c.watermark, runs.c.override_watermark))
+    of_run = credit_rows.c.run == runs.c.key
+    late = exists().where(of_run, rewards.c.trajectory == credit_rows.c.trajectory, rewards.c.id > reward_seen)
+    edited = exists().where(of_run, overrides.c.trajectory == credit_rows.c.trajectory, overrides.c.id > override_seen)
+    for changed, why in ((late, "a reward came later"), (edited, "an edge was edited while it was at work")):
+        conn.execute(update(runs).where(runs.c.id == run, runs.c.stale.is_(None), changed).values(stale=why))
     return _moved(conn, runs.c.id == run, "running", state="done", finished=now(), notes=_json.encode(notes).decode())
 
 
@@ -264,4 +275,5 @@ def _run(row: Row[*tuple[Any, ...]]) -> Run:
         finished=row.finished,
         critic=row.critic,
         critic_fingerprint=row.critic_fingerprint,
+        override_watermark=row.override_watermark,
     )

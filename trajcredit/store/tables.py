@@ -259,6 +259,7 @@ runs = Table(
     Column("finished", CleanText),
     Column("critic", CleanText),
     Column("critic_fingerprint", CleanText),
+    Column("override_watermark", BigInteger),
     CheckConstraint("state in ('queued', 'running', 'done', 'failed', 'cancelled')", name="state_is_known"),
     Index("runs_by_project", "project", "key"),
     Index("runs_by_state", "state", "key"),

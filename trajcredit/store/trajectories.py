@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as changed
 from itertools import chain, repeat
 from typing import Any, Literal, TypeAlias
 
@@ -12,7 +13,7 @@ from sqlalchemy import delete as delete_from
 from uuid_utils import uuid7
 
 from trajcredit.model import Reward
-from trajcredit.store import logs, rewards, runs, tables
+from trajcredit.store import carrying, logs, rewards, runs, tables
 from trajcredit.store.border import now, project_name
 from trajcredit.store.bulk import among, insert_many
 from trajcredit.store.ids import find
@@ -55,29 +56,32 @@ def add(conn: Connection, project: str, items: Sequence[Kept], replace: bool = F
 
     The same id with the same content is a duplicate, in whatever data set it comes; with other content it is a conflict
     or, where `replace` says so, takes the place of the old one (as does the same in another data set): that is removed
-    whole but for rewards that came after it, which stay, and the runs that scored it are stale.
+    whole but for rewards that came after it, which stay, and labels where every span is the same; the runs that scored
+    it are stale.
     """
     stored = _stored(conn, project_name(project), items)
     answers: list[Added] = []
     new: list[tuple[str, Kept]] = []
-    gone: list[int] = []
+    gone: list[tuple[int, Kept]] = []
     for item in items:
         old = stored.get(item.external_id)
         answer = _answer(item, old, replace)
         if answer.status in ("created", "replaced"):
             answer = Added(answer.status, item.external_id, str(uuid7()))
-            gone += [old.key] if old is not None and old.key is not None else []
+            gone += [(old.key, item)] if old is not None and old.key is not None else []
             stored[item.external_id] = _Stored(answer.id or "", item.content_sha256, item.dataset)
             new.append((answer.id or "", item))
         answers.append(answer)
-    verdicts = _late_rewards(conn, gone)
-    read_from = _remove(conn, project, gone, "a trajectory was replaced") if gone else []
+    keys = [key for key, _ in gone]
+    verdicts, labels = _late_rewards(conn, keys), carrying.lift(conn, gone)
+    read_from = _remove(conn, project, keys, "a trajectory was replaced") if gone else []
     if new:
         _insert(conn, project, new)
     if verdicts:
         rewards.append(conn, project, [Given(f"ext:{name}", reward) for name, reward in verdicts])
+    carrying.put_down(conn, project, labels)
     logs.forget_unused(conn, project, read_from)
-    return answers
+    return [_with_loss(answer, labels.dropped.get(answer.external_id, 0)) for answer in answers]
 
 
 def add_log(
@@ -96,6 +100,16 @@ def delete(conn: Connection, project: str, ref: str) -> None:
     """Remove a trajectory with its rows, credits and rewards, and its raw log where no other was read from it."""
     read_from = _remove(conn, project, [find(conn, project, ref).key], "a trajectory was deleted")
     logs.forget_unused(conn, project, read_from)
+
+
+def _with_loss(answer: Added, dropped: int) -> Added:
+    """The answer, with what replacing cost."""
+    if answer.status != "replaced" or not dropped:
+        return answer
+    lost = (
+        "a label of the one before was dropped" if dropped == 1 else f"{dropped} labels of the one before were dropped"
+    )
+    return changed(answer, reason=f"{lost}: its spans differ")
 
 
 def _answer(item: Kept, old: _Stored | None, replace: bool) -> Added:
@@ -165,6 +179,7 @@ def _remove(conn: Connection, project: str, keys: Sequence[int], why: str) -> li
     conn.execute(delete_from(tables.tool_use).where(*theirs))
     children: tuple[Table, ...] = (
         tables.credit_rows,
+        tables.labels,
         tables.rewards,
         tables.edges,
         tables.spans,

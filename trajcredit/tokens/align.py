@@ -9,7 +9,7 @@ import numpy as np
 from trajcredit.arrays import F64, I64
 from trajcredit.errors import InputError
 from trajcredit.model import ACTION_KINDS, Trajectory, TurnTokens
-from trajcredit.tokens.record import SHARES, Aligned, Failure, IdsSource, MisalignedError, Share
+from trajcredit.tokens.record import SHARES, Aligned, Failure, IdsSource, MisalignedError, Share, check_possible
 from trajcredit.tokens.recorded import NoPromptError, has_ids, recorded
 from trajcredit.tokens.rendered import Said, Script
 from trajcredit.tokens.rows import Acted, OpenRow, Wish, finished
@@ -21,6 +21,7 @@ __all__ = ["align"]
 MIXED = "the log has ids of what was sampled only: prompts were rendered, and each answer's ids spell what is rendered"
 
 LOSES = "the tokenizer loses text: its ids do not spell what the policy wrote"
+LOST = "ids that the log has, and that do not fit the rest of it, were left out by its reader: made from the text"
 
 
 def align(
@@ -60,7 +61,10 @@ def align(
         _check_scored(trajectory, advantages)
         opened, source = _opened(trajectory, advantages, renderer, share, notes)
         _check_budget(opened, max_tokens)
-        return finished(trajectory, opened, advantages, Wish(uid, share, max_tokens, outcome), source, notes)
+        made = finished(trajectory, opened, advantages, Wish(uid, share, max_tokens, outcome), source, notes)
+        for row in made.rows:
+            check_possible(row, None if renderer is None else renderer.vocabulary)
+        return made
     except MisalignedError as wrong:
         return Aligned((), (Failure(trajectory.id, wrong.turn, wrong.span, wrong.reason),), tuple(dict.fromkeys(notes)))
     except OverflowError:
@@ -105,8 +109,15 @@ def _opened(
                 why = "pass a tokenizer with a chat template, which renders the prompts"
                 raise MisalignedError(missing.turn, missing.span, f"{missing.reason}: {why}") from missing
             return _from_text(trajectory, renderer, _sampled(trajectory), [*notes, MIXED], notes), "retokenized"
+    lost = next((note for note in trajectory.report if note.code == "lost-tokens"), None)
+    if lost is not None:
+        notes.append(LOST)
     if renderer is None:
-        raise MisalignedError(-1, None, "the log has no token ids: pass a tokenizer")
+        if lost is None:
+            raise MisalignedError(-1, None, "the log has no token ids: pass a tokenizer")
+        turn = -1 if lost.span is None else trajectory.spans[lost.span].turn
+        what = f"the token ids of the log do not fit the rest of it: {lost.message}: pass a tokenizer"
+        raise MisalignedError(turn, lost.span, what)
     if any(turn.logprobs for turn in trajectory.turns):
         notes.append("log-probs are logged without the ids they belong to: left out")
     return _from_text(trajectory, renderer, {}, notes, notes), "retokenized"

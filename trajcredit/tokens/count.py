@@ -26,6 +26,8 @@ class Counted:
     rows: int = 0
     tokens: int = 0
     """Prompt and response, of all rows."""
+    prompt: int = 0
+    """Those before the first sampled one of each row."""
     trained: int = 0
     advantage_sum: float = 0.0
     """Over trained tokens, as exported."""
@@ -38,7 +40,7 @@ class Counted:
     cut_trained: int = 0
     """Those among them that would be trained."""
     failed: int = 0
-    """Trajectories whose tokens do not fit their spans."""
+    """Trajectories whose tokens do not fit their spans, or the trainer's file."""
     left_out: Counter[str] = field(default_factory=Counter)
     """Trajectories, by reason, that were not aligned at all."""
     failures: list[Failure] = field(default_factory=list)
@@ -64,6 +66,7 @@ class Counted:
         for row in aligned.rows:
             self.rows += 1
             self.tokens += len(row.prompt_ids) + len(row.response_ids)
+            self.prompt += len(row.prompt_ids)
             self.trained += row.trained
             self.advantage_sum += float(row.advantages.sum())
             if row.ids_source == "engine":

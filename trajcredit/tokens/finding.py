@@ -12,10 +12,18 @@ import msgspec
 
 from trajcredit.errors import InputError
 from trajcredit.model import Span, Trajectory
-from trajcredit.tokens.messages import ChatMessage, chat_messages
+from trajcredit.tokens.messages import ChatMessage, arguments_text, chat_messages
 from trajcredit.tokens.territories import Piece, last_closing
 
-__all__ = ["NotFoundInTextError", "Wanted", "found_in_order", "wanted_of_message", "wanted_of_turn", "with_arguments"]
+__all__ = [
+    "NotFoundInTextError",
+    "Wanted",
+    "found_in_order",
+    "wanted_of_call",
+    "wanted_of_message",
+    "wanted_of_turn",
+    "with_arguments",
+]
 
 GAP = 64
 """Most characters of markup between the name of a call and its arguments."""
@@ -39,6 +47,11 @@ class Wanted:
     text: str
     arguments: tuple[str, ...] | None = None
     """None for a text."""
+
+
+def wanted_of_call(index: int, span: Span) -> Wanted:
+    """What a call says, whatever stands around it."""
+    return Wanted(index, span.name or "", _forms(arguments_text(span)))
 
 
 def wanted_of_message(message: ChatMessage) -> list[Wanted]:

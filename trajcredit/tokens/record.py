@@ -19,6 +19,7 @@ __all__ = [
     "OwnedTokens",
     "Share",
     "TokenRow",
+    "check_possible",
     "checked",
 ]
 
@@ -28,6 +29,9 @@ IdsSource: TypeAlias = Literal["engine", "retokenized"]
 Share: TypeAlias = Literal["copy", "divide", "last"]
 """How a span's number reaches its tokens: on each of them, divided by their count, or whole on the last."""
 SHARES: tuple[Share, ...] = get_args(Share)
+
+LARGEST_ID = 2**31 - 1
+"""Trainers count ids in 32 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,29 @@ class Aligned:
     """Tokens behind the budget, of all its rows, and of rows that it left nothing of."""
     cut_trained: int = 0
     """Those among them that would be trained."""
+
+
+def check_possible(row: TokenRow, vocabulary: int | None) -> None:
+    """MisalignedError where a row holds an id that no model has, or a log-prob above 0.
+
+    `vocabulary` is how many ids the tokenizer has; None where nobody knows.
+    """
+    most = LARGEST_ID if vocabulary is None else min(LARGEST_ID, vocabulary - 1)
+    ids, first = row.token_ids, len(row.prompt_ids)
+    wrong = np.flatnonzero((ids < 0) | (ids > most))
+    if len(wrong):
+        at = int(wrong[0]) - first
+        where = "in the prompt" if at < 0 else f"at response token {at}"
+        raise _impossible(row, at, f"id {int(ids[first + at])} {where}: expected 0 to {most}")
+    if row.logprobs is not None and len(above := np.flatnonzero(row.logprobs > 0)):
+        at = int(above[0])
+        raise _impossible(row, at, f"log-prob {float(row.logprobs[at]):g} at response token {at}: expected 0 or less")
+
+
+def _impossible(row: TokenRow, at: int, reason: str) -> MisalignedError:
+    """The reason with the first span that ends behind the place."""
+    own = next((own for own in row.spans if own.end > at), row.spans[-1])
+    return MisalignedError(own.turn, own.span, reason)
 
 
 def checked(row: TokenRow) -> TokenRow:

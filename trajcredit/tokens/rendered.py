@@ -10,7 +10,7 @@ And it counts only with the words of the log in their order (`verbatim`): else t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -24,6 +24,8 @@ from trajcredit.tokens.finding import (
     wanted_of_message,
     with_arguments,
 )
+from trajcredit.tokens.inline import INLINE, rewritten
+from trajcredit.tokens.long import put_together
 from trajcredit.tokens.marks import MARK, MOST_MARKS, for_template, marked, settled, unmarked
 from trajcredit.tokens.messages import ChatMessage, chat_messages, chat_tools
 from trajcredit.tokens.record import MisalignedError
@@ -72,21 +74,6 @@ class _Answer:
     """Something stands there in other words, if marks change nothing else."""
 
 
-@dataclass(slots=True)
-class _Appended:
-    """A long run put together: what was said, without prompts, and where each prompt ends in the text."""
-
-    said: list[Said]
-    ends: list[int]
-    notes: list[str]
-    text: str = ""
-
-    def turns(self) -> Iterator[Said]:
-        """The answers with their prompts."""
-        for said, end in zip(self.said, self.ends, strict=True):
-            yield replace(said, prompt=self.text[:end])
-
-
 class Script:
     """A trajectory as messages, and what they become; MisalignedError names the place where that fails."""
 
@@ -100,14 +87,14 @@ class Script:
         except InputError as error:
             raise MisalignedError(-1, None, str(error)) from error
         key = renderer.reasoning_key(self.tools)
-        self._dicts = [for_template(message, key) for message in self.messages]
+        self.dicts = [for_template(message, key) for message in self.messages]
         self._contexts = _contexts(self.messages, restarts(trajectory))
 
     def turns(self, notes: list[str]) -> Iterator[Said]:
         """The answers in order."""
         notes += self._remarks()
         for run in self._runs([i for i, message in enumerate(self.messages) if message.role == "assistant"]):
-            made = self._appended(run) if len(run) > FEW else None
+            made = put_together(self, run) if len(run) > FEW else None
             if made is None:
                 yield from self._one_by_one(run, notes)
             else:
@@ -119,7 +106,7 @@ class Script:
         last = len(self.messages) - 1
         if last < 0 or self.messages[last].role == "assistant":
             return None
-        return self._render(last, self._context(last, last + 1))
+        return self.render(last, self.context(last, last + 1))
 
     def _remarks(self) -> list[str]:
         """What is to be said of the transcript before anything is rendered."""
@@ -156,56 +143,17 @@ class Script:
         """Every prompt rendered in whole: right for whatever a template does, and quadratic in the answers."""
         prompts: dict[int, str] = {}
         for n, i in enumerate(run):
-            prompt = prompts.pop(i) if i in prompts else self._prompt(i)
-            answer = self._with_marks(i, prompt, self._context(i, i))
-            said = self._said(i, prompt, answer, notes)
+            prompt = prompts.pop(i) if i in prompts else self.prompt(i)
+            answer = self.with_marks(i, prompt, self.context(i, i))
+            said = self.said(i, prompt, answer, notes)
             after = run[n + 1] if n + 1 < len(run) else None
             if after is not None:
-                prompts[after] = self._prompt(after)
+                prompts[after] = self.prompt(after)
             # a later prompt that goes on with this text is a rendering without marks that has it: nothing more to check
             if after is None or said is None or not prompts[after].startswith(said.prompt + said.text):
-                plain = self._render(i, self._context(i, i + 1))
+                plain = self.render(i, self.context(i, i + 1))
                 said = self._checked(i, prompt, said, answer, plain, notes)
             yield said
-
-    def _appended(self, run: Sequence[int]) -> _Appended | None:
-        """The answers of a long run, each rendered with little before it; None where that cannot be relied on.
-
-        A template that only appends writes the same behind an answer whatever stood before that answer. So each prompt
-        is rendered behind the opening messages and the answer before it, and what that adds is put behind what there
-        is. It counts only if the whole prompts of answers 1, 2, 4, 8, ... and the last are what was put together.
-        """
-        try:
-            return self._put_together(run)
-        except MisalignedError:
-            return None  # the slow way says where and why, if it fails as well
-
-    def _put_together(self, run: Sequence[int]) -> _Appended | None:
-        opening = self._context(run[0], run[0])
-        first = self._prompt(run[0])
-        made = _Appended([], [], [])
-        parts, length = [first], len(first)
-        for n, i in enumerate(run):
-            before = opening + (self._dicts[run[n - 1] : i] if n else [])
-            prompt = self._render(i, before, prompt=True) if n else first
-            if n:
-                known = first + made.said[-1].text
-                if not prompt.startswith(known):
-                    return None
-                parts += [made.said[-1].text, prompt[len(known) :]]
-                length += len(parts[-1]) + len(parts[-2])
-            if n & (n + 1) == 0 or i == run[-1]:
-                text = "".join(parts)
-                if text != self._prompt(i):
-                    return None
-            said = self._said(i, prompt, self._with_marks(i, prompt, before), made.notes)
-            if said is None:
-                return None
-            made.said.append(replace(said, prompt=""))
-            made.ends.append(length)
-        made.text = text
-        plain = self._render(run[-1], self._context(run[-1], run[-1] + 1))
-        return made if plain.startswith(text + made.said[-1].text) else None
 
     # ---------------------------------------------------------------- one answer
 
@@ -236,15 +184,15 @@ class Script:
             raise self._failure(i, error.span, str(error)) from error
         blocks: tuple[tuple[int, int], ...] = ()
         if self.template.marks:
-            blocks = unmarked(self._render(i, self._context(i, i + 1), marking=True)[len(prompt) :])[1]
+            blocks = unmarked(self.render(i, self.context(i, i + 1), marking=True)[len(prompt) :])[1]
             if MARK.search(plain):
                 raise self._failure(i, None, "the text holds characters of plane 16, by which generated text is marked")
         notes.append(BY_TEXT)
-        made = self._said(i, prompt, _Answer(rest, tuple(pieces), blocks), notes)
+        made = self.said(i, prompt, _Answer(rest, tuple(pieces), blocks), notes)
         assert made is not None
         return made
 
-    def _said(self, i: int, prompt: str, answer: _Answer | None, notes: list[str]) -> Said | None:
+    def said(self, i: int, prompt: str, answer: _Answer | None, notes: list[str]) -> Said | None:
         """The turn; None where marks spoilt its text, or other words than the policy's stand in it."""
         if answer is None or answer.wrong is not None:
             return None
@@ -255,6 +203,8 @@ class Script:
         if generated is not None:
             self._check_marks(i, generated, pieces, rest, end, notes)
         message = self.messages[i]
+        if rewritten(message, self.trajectory.spans, prompt, rest, pieces):
+            notes.append(INLINE)
         span = message.parts[0].span if message.parts else -1
         return Said(self.trajectory.spans[span].turn, span, prompt, rest[:end], stop, pieces, generated)
 
@@ -304,16 +254,16 @@ class Script:
 
     # ---------------------------------------------------------------- rendering
 
-    def _context(self, start: int, end: int) -> list[dict[str, Any]]:
+    def context(self, start: int, end: int) -> list[dict[str, Any]]:
         """The messages before `end` that the policy saw when it wrote message `start`, or what follows it."""
-        return [self._dicts[j] for j in self._contexts[start] if j < end] + self._dicts[start:end]
+        return [self.dicts[j] for j in self._contexts[start] if j < end] + self.dicts[start:end]
 
-    def _prompt(self, i: int) -> str:
-        return self._render(i, self._context(i, i), prompt=True)
+    def prompt(self, i: int) -> str:
+        """What the policy answered with message i."""
+        return self.render(i, self.context(i, i), prompt=True)
 
-    def _render(
-        self, i: int, messages: Sequence[Mapping[str, Any]], prompt: bool = False, marking: bool = False
-    ) -> str:
+    def render(self, i: int, messages: Sequence[Mapping[str, Any]], prompt: bool = False, marking: bool = False) -> str:
+        """The text of messages; MisalignedError says that it was wanted for message i."""
         try:
             text = self.renderer.render(messages, self.tools, prompt=prompt, marking=marking)
         except InputError as error:
@@ -321,14 +271,14 @@ class Script:
             raise self._failure(i, None, f"{nothing}{error}") from error
         return text
 
-    def _with_marks(self, i: int, prompt: str, context: list[dict[str, Any]]) -> _Answer | None:
+    def with_marks(self, i: int, prompt: str, context: list[dict[str, Any]]) -> _Answer | None:
         """The answer rendered with marks; None where they did not come out as they went in."""
         message = self.messages[i]
-        bearing, spans = marked(message, self._dicts[i])
+        bearing, spans = marked(message, self.dicts[i])
         if 2 * len(spans) > MOST_MARKS:
             raise self._failure(i, None, f"an answer of {len(spans)} parts")
         try:
-            text = self._render(i, [*context, bearing], marking=True)
+            text = self.render(i, [*context, bearing], marking=True)
         except MisalignedError:
             return None  # the rendering without marks says whether it is theirs
         plain, blocks, places = unmarked(text)

@@ -133,8 +133,7 @@ def _row(
     logprobs = _logprobs(row, mask, notes)
     kept = n if wish.max_tokens is None else min(n, wish.max_tokens)
     if kept < n:
-        _, lost = _cut(row, kept)
-        notes.append(f"row {number} has {n} tokens: the last {n - kept}, {lost} of them trained, are cut at {kept}")
+        notes.append(f"rows of more than {kept} tokens are cut there")
         if not mask[:kept].any():
             return None
     spans = tuple(

@@ -139,6 +139,11 @@ class Renderer:
 
     # ---------------------------------------------------------------- text <-> ids
 
+    @property
+    def vocabulary(self) -> int:
+        """How many ids it has: 0 to one less."""
+        return self.tokenizer.get_vocab_size(with_added_tokens=True)
+
     def ids(self, text: str, *, begins: bool = False) -> list[int]:
         """The ids of a text, which begins a sequence or goes on with one. No special token is added."""
         return self._encode(text, begins)[0]

@@ -19,7 +19,7 @@ import msgspec
 from trajcredit.tokens.finding import NotFoundInTextError, Wanted
 from trajcredit.tokens.territories import Piece, territories
 
-__all__ = ["check_words", "excerpts"]
+__all__ = ["check_words", "excerpts", "holds_arguments"]
 
 MOST_OBJECTS = 64
 """JSON objects that are looked at in what one call owns."""
@@ -54,7 +54,7 @@ def check_words(text: str, pieces: Sequence[tuple[Wanted, Piece]]) -> None:
         if one.arguments is not None:
             mine = owned[one.span]
             name = piece.start + len(one.text)
-            if not _written(text[mine.start : piece.start], text[name : mine.end], one):
+            if not holds_arguments(text[mine.start : piece.start], text[name : mine.end], one):
                 raise NotFoundInTextError(one.span, excerpts(text[name : mine.end].strip(), one.arguments[0], False))
 
 
@@ -80,7 +80,7 @@ def _word(text: str, at: int, size: int) -> str:
 # ---------------------------------------------------------------- arguments
 
 
-def _written(before: str, after: str, one: Wanted) -> bool:
+def holds_arguments(before: str, after: str, one: Wanted) -> bool:
     """Whether the arguments stand in what a call owns, before or behind its name."""
     assert one.arguments is not None
     logged = one.arguments[0]

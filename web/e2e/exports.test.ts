@@ -44,12 +44,12 @@ test("8 the preview says what the API counts, token by token, and the file is th
   expect(new URL(page.url()).search).toBe("?run=dag&to=verl&tokenizer=byte-level");
 
   const api = await call(server, "/exports/preview?run=dag&to=verl&tokenizer=byte-level");
-  const { totals } = api;
+  const { totals, advantage_mean } = api;
   for (const name of ["trajectories", "rows", "tokens", "trained"]) {
     expect(await figure(page, name).first().textContent()).toBe(totals[name].toLocaleString("en"));
   }
   const mean = Number((await figure(page, "sum(adv").textContent())?.replace("−", "-"));
-  expect(mean).toBe(Number(totals.advantage_mean.toPrecision(4)));
+  expect(mean).toBe(Number(advantage_mean.toPrecision(4)));
   expect(await figure(page, "alignment").allTextContents()).toEqual([
     `exact ${totals.exact}`,
     `re-tokenised ${totals.retokenized}`,
@@ -67,6 +67,10 @@ test("8 the preview says what the API counts, token by token, and the file is th
   const shown = await page.locator(".token").count();
   await fold.click();
   await expect.poll(() => page.locator(".token").count()).toBe(shown + 252);
+  const prompt = page.locator(".tokenline", { hasText: `[prompt ${row.prompt_tokens} masked]` });
+  await prompt.getByRole("button").click();
+  const end = row.prompt_texts.map((text: string) => text.replaceAll("\n", "↵"));
+  expect(await prompt.locator(".token").allTextContents()).toEqual(end);
 
   await page.getByLabel("exporter").selectOption("tokens");
   await page.getByLabel("share").selectOption("last");

@@ -64,10 +64,22 @@ function screensOf(ids, others) {
     noids: ["/p/default/exports?run=dag&to=verl", ".alarm"],
     rows: ["/p/default/exports?run=dag&to=parquet", ".take"],
     norun: ["/p/nobody/exports", ".scorenow"],
+    labels: ["/p/default/labels?outcome=any", ".asklabeller", (page) => labelOne(page)],
+    grades: ["/p/default/labels?show=grades", ".gradetable"],
     missing: [`${failed}x`, ".trouble"],
     empty: ["/p/nobody/trajectories", ".command"],
     upload: ["/p/default/upload", ".drop", (page) => page.setInputFiles("input[type=file]", DEMO)],
   };
+}
+
+/** Says who labels, and calls the first choice of the rollout the culprit. */
+async function labelOne(/** @type {Page} */ page) {
+  await page.keyboard.type("Ann");
+  await page.keyboard.press("Enter");
+  await page.locator(".span").first().waitFor();
+  await page.keyboard.press("1");
+  await page.keyboard.press("Shift+S");
+  await page.locator(".cell").first().waitFor();
 }
 
 /**

@@ -21,6 +21,146 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/dashboard/agreement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Agreement
+         * @description How far runs agree.
+         */
+        get: operations["agreement"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dashboard/length": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Length
+         * @description Reward and credit against length.
+         */
+        get: operations["length"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dashboard/offpath": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Offpath
+         * @description How much credit lies off the path to the outcome, by run.
+         */
+        get: operations["offpath"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dashboard/passk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Passk
+         * @description Unbiased pass@k with an interval.
+         */
+        get: operations["passk"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dashboard/rewards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Rewards
+         * @description Groups by mean reward, each with its rollouts.
+         */
+        get: operations["rewards"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dashboard/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tools
+         * @description Credit by tool in one run.
+         */
+        get: operations["tools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dashboard/variance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Variance
+         * @description The share of groups with one reward throughout, over training steps.
+         */
+        get: operations["variance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/exporters": {
         parameters: {
             query?: never;
@@ -93,6 +233,91 @@ export interface paths {
          * @description Groups that begin so, the largest first.
          */
         get: operations["suggest_groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Labels
+         * @description The labels that count: all of one trajectory, or a page of the project.
+         */
+        get: operations["list_labels"];
+        put?: never;
+        /**
+         * Give Labels
+         * @description Append labels, one JSON object a line: the rows of `GET /labels/export`; only trajectory_id, span_index (or
+         *     message_index with tool_call_id), verdict and labeller are needed. A verdict of null withdraws.
+         */
+        post: operations["give_labels"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/labels/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Labels
+         * @description Every label that counts as a `trajcredit.label/1` row, which `trajcredit eval --labels` and POST /labels take.
+         */
+        get: operations["export_labels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/labels/grades": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Grade Runs
+         * @description Finished runs graded on the labels; of one trajectory every run that scored it.
+         */
+        get: operations["grade_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/labels/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Next To Label
+         * @description The next trajectory that this person has not labelled.
+         */
+        get: operations["next_to_label"];
         put?: never;
         post?: never;
         delete?: never;
@@ -373,6 +598,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/trajectories/{id}/edges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Edge Edits
+         * @description What people said of its edges, and what was derived where they said otherwise.
+         */
+        get: operations["get_edge_edits"];
+        put?: never;
+        /**
+         * Edit Edge
+         * @description Add or remove an edge, or go back to what was derived: appended, runs that scored the trajectory are stale.
+         */
+        post: operations["edit_edge"];
+        /**
+         * Withdraw Edge Edit
+         * @description Go back to what was derived for a pair of spans; what had been said stays in the history.
+         */
+        delete: operations["withdraw_edge_edit"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trajectories/{id}/edges/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Edge Edits
+         * @description What a finished run would say of the trajectory if its edges were edited so.
+         */
+        post: operations["preview_edge_edits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/trajectories/{id}/find": {
         parameters: {
             query?: never;
@@ -538,6 +811,28 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * AgreementPanel
+         * @description Finished runs against each other, over the spans that all of them scored; the newest 10,000.
+         */
+        AgreementPanel: {
+            /** Judged */
+            judged: number;
+            /** Matching */
+            matching: number;
+            /** Needs */
+            needs: string | null;
+            /** Others */
+            others: number;
+            /** Pairs */
+            pairs: components["schemas"]["PairOut"][];
+            /** Read */
+            read: number;
+            /** Runs */
+            runs: components["schemas"]["DashboardRun"][];
+            /** Shared */
+            shared: number;
+        };
+        /**
          * AlignmentFailureOut
          * @description Where a trajectory's tokens do not fit its spans.
          */
@@ -546,8 +841,8 @@ export interface components {
             reason: string;
             /** Span */
             span: number | null;
-            /** Trajectory */
-            trajectory: string;
+            /** Trajectory Id */
+            trajectory_id: string;
             /** Turn */
             turn: number;
         };
@@ -606,6 +901,73 @@ export interface components {
             total: number | null;
         };
         /**
+         * CreditNumbers
+         * @description One entry a span, null where it is not scored.
+         */
+        CreditNumbers: {
+            /** Advantage */
+            advantage: (number | null)[];
+            /** Credit */
+            credit: (number | null)[];
+        };
+        /**
+         * DashboardRun
+         * @description A finished run as people call it, `dag #2`.
+         */
+        DashboardRun: {
+            /** Attributor */
+            attributor: string;
+            /** Id */
+            id: string;
+            /** Label */
+            label: string;
+            /** Number */
+            number: number;
+            /** Stale */
+            stale: boolean;
+            /** Total */
+            total: number;
+        };
+        /**
+         * DecileOut
+         * @description A tenth of the trajectories by length, from 1, the shortest; equal lengths are always in one.
+         */
+        DecileOut: {
+            /** Credit */
+            credit: number | null;
+            /** Example */
+            example: string;
+            /** Example Name */
+            example_name: string;
+            /** Longest */
+            longest: number;
+            /** N */
+            n: number;
+            /** Reward */
+            reward: number | null;
+            /** Scored */
+            scored: number;
+            /** Shortest */
+            shortest: number;
+            /** Tenth */
+            tenth: number;
+        };
+        /**
+         * EdgeChange
+         * @description What is to hold of the edge of one pair of spans.
+         */
+        EdgeChange: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "add" | "remove" | "withdraw";
+            /** Child */
+            child: number;
+            /** Parent */
+            parent: number;
+        };
+        /**
          * EdgeColumns
          * @description The dependency graph: columns with one entry an edge, ordered by child, then parent.
          */
@@ -622,6 +984,86 @@ export interface components {
             rule: string[];
             /** Weight */
             weight: number[];
+        };
+        /**
+         * EdgeEditPreview
+         * @description A run's numbers of one trajectory as they are, and as they would be. Nothing of it is stored.
+         */
+        EdgeEditPreview: {
+            /** Advantage Scale */
+            advantage_scale: number;
+            after: components["schemas"]["CreditNumbers"];
+            before: components["schemas"]["CreditNumbers"];
+            /** Changed */
+            changed: number;
+            /** Label */
+            label: string;
+            /** N Trajectories */
+            n_trajectories: number;
+            /** Notes */
+            notes: components["schemas"]["NoteOut"][];
+            /** Others Changed */
+            others_changed: number;
+            /** Run */
+            run: string;
+            /** Scale */
+            scale: number;
+        };
+        /**
+         * EdgeEditPreviewRequest
+         * @description Which run is to be scored again, on the edges as they are now with which changes.
+         * @example {
+         *       "changes": [
+         *         {
+         *           "action": "remove",
+         *           "child": 6,
+         *           "parent": 3
+         *         }
+         *       ],
+         *       "run": "dag"
+         *     }
+         */
+        EdgeEditPreviewRequest: {
+            /** Changes */
+            changes: components["schemas"]["EdgeChange"][];
+            /** Run */
+            run: string;
+        };
+        /**
+         * EdgeEditRequest
+         * @description A change with its reason and the name of who makes it.
+         * @example {
+         *       "action": "remove",
+         *       "child": 6,
+         *       "parent": 3,
+         *       "person": "Ann",
+         *       "reason": "the id came from the user, not from this result"
+         *     }
+         */
+        EdgeEditRequest: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "add" | "remove" | "withdraw";
+            /** Child */
+            child: number;
+            /** Parent */
+            parent: number;
+            /** Person */
+            person: string;
+            /** Reason */
+            reason: string;
+        };
+        /**
+         * EdgeEdits
+         * @description What is in force, by child, then parent, and everything that was ever said, oldest first.
+         */
+        EdgeEdits: {
+            /** History */
+            history: components["schemas"]["EdgeSaying"][];
+            /** In Force */
+            in_force: components["schemas"]["EditedEdge"][];
         };
         /**
          * EdgeEvidence
@@ -677,6 +1119,37 @@ export interface components {
             parent_text: string;
         };
         /**
+         * EdgeSaying
+         * @description What a person said of the edge of one pair of spans.
+         */
+        EdgeSaying: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "add" | "remove" | "withdraw";
+            /** At */
+            at: string | null;
+            /** Child */
+            child: number;
+            /** Number */
+            number: number | null;
+            /** Parent */
+            parent: number;
+            /** Person */
+            person: string | null;
+            /** Reason */
+            reason: string;
+        };
+        /**
+         * EditedEdge
+         * @description A pair whose edge is as a person says.
+         */
+        EditedEdge: {
+            derived: components["schemas"]["EdgeEvidence"] | null;
+            saying: components["schemas"]["EdgeSaying"];
+        };
+        /**
          * ExporterInfo
          * @description A registered exporter; one with a parameter `tokenizer` writes tokens.
          */
@@ -721,6 +1194,47 @@ export interface components {
             start: (number | null)[];
             /** Total */
             total: number;
+        };
+        /**
+         * FurthestOut
+         * @description The trajectory on which two runs agree least.
+         */
+        FurthestOut: {
+            /** External Id */
+            external_id: string;
+            /** Id */
+            id: string;
+            /** Value */
+            value: number;
+        };
+        /**
+         * GradeFigure
+         * @description A mean with its 95 % interval; null where there is nothing to take it over.
+         */
+        GradeFigure: {
+            /** High */
+            high: number | null;
+            /** Low */
+            low: number | null;
+            /** Value */
+            value: number | null;
+        };
+        /**
+         * GradesOut
+         * @description Finished runs, newest first, of one label the newest, graded on labels.
+         */
+        GradesOut: {
+            /** Blind */
+            blind: number;
+            kappa: components["schemas"]["KappaOut"] | null;
+            /** Labelled */
+            labelled: number;
+            /** Labels */
+            labels: number;
+            /** Remarks */
+            remarks: string[];
+            /** Runs */
+            runs: components["schemas"]["RunGrade"][];
         };
         /**
          * Health
@@ -817,6 +1331,175 @@ export interface components {
             replaced: number;
         };
         /**
+         * IntervalOut
+         * @description A figure with its 95 % interval; the ends are null where too little is there to tell.
+         */
+        IntervalOut: {
+            /** High */
+            high: number | null;
+            /** Low */
+            low: number | null;
+            /** Value */
+            value: number;
+        };
+        /**
+         * KappaOut
+         * @description Cohen's kappa of the two people who labelled most spans in common.
+         */
+        KappaOut: {
+            /** Labellers */
+            labellers: string[];
+            /** N */
+            n: number;
+            /** Value */
+            value: number | null;
+        };
+        /**
+         * LabelOut
+         * @description One person's word on one span; of several of that person the newest.
+         */
+        LabelOut: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Blind */
+            blind: boolean;
+            /** External Id */
+            external_id: string;
+            /** Labeller */
+            labeller: string;
+            /** Note */
+            note: string | null;
+            /** Queue */
+            queue: ("disagree" | "high" | "random") | null;
+            /** Seconds */
+            seconds: number | null;
+            /** Span */
+            span: number;
+            /** Trajectory */
+            trajectory: string;
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "culprit" | "contributed" | "innocent" | "unsure";
+        };
+        /**
+         * LabelPage
+         * @description Labels that count: of one trajectory by span, of a project those that came last first.
+         */
+        LabelPage: {
+            /** Items */
+            items: components["schemas"]["LabelOut"][];
+            /** Next */
+            next?: string | null;
+        };
+        /**
+         * LabelProblem
+         * @description No label was taken, and why; the first row with a reason is the problem.
+         */
+        LabelProblem: {
+            /** Byte */
+            byte?: number | null;
+            /** Detail */
+            detail: string;
+            /** Field */
+            field?: string | null;
+            /** File */
+            file?: string | null;
+            /** Given */
+            given: number;
+            /** Instance */
+            instance?: string | null;
+            /** Items */
+            items: components["schemas"]["IngestItem"][];
+            /** Line */
+            line?: number | null;
+            /** Rejected */
+            rejected: number;
+            /** Status */
+            status: number;
+            /** Title */
+            title: string;
+            /**
+             * Type
+             * @default about:blank
+             */
+            type: string;
+        };
+        /**
+         * LabelResult
+         * @description Labels that were taken, and those that were not.
+         */
+        LabelResult: {
+            /** Given */
+            given: number;
+            /** Items */
+            items: components["schemas"]["IngestItem"][];
+            /** Rejected */
+            rejected: number;
+        };
+        /**
+         * LabelTurn
+         * @description What a person labels next.
+         */
+        LabelTurn: {
+            /** Done */
+            done: number;
+            /** Left */
+            left: number;
+            /** Left Other */
+            left_other: number;
+            /** Left Random */
+            left_random: number;
+            /**
+             * Queue
+             * @enum {string}
+             */
+            queue: "disagree" | "high" | "random";
+            /** Runs */
+            runs: number;
+            /** Score */
+            score: number | null;
+            /** Trajectory */
+            trajectory: string | null;
+            /** Why */
+            why: string;
+        };
+        /**
+         * LengthPanel
+         * @description Reward against the length of action spans, over the newest 10,000 trajectories of the filter.
+         */
+        LengthPanel: {
+            /** Deciles */
+            deciles: components["schemas"]["DecileOut"][];
+            /** Matching */
+            matching: number;
+            /** N */
+            n: number;
+            /** Needs */
+            needs: string | null;
+            /** Other Sources */
+            other_sources: number;
+            /** Overall */
+            overall: number | null;
+            /** Read */
+            read: number;
+            run: components["schemas"]["DashboardRun"] | null;
+            /** Source */
+            source: ("verifier" | "human" | "reward_model" | "judge") | null;
+            /**
+             * Unit
+             * @enum {string}
+             */
+            unit: "tokens" | "characters";
+            /** With Tokens */
+            with_tokens: number;
+            within: components["schemas"]["WithinGroups"];
+        };
+        /**
          * NoteOut
          * @description One thing a reader or a batch guessed, repaired or left out.
          */
@@ -833,6 +1516,64 @@ export interface components {
             trajectory?: string | null;
         };
         /**
+         * OffPathPanel
+         * @description By run; the paths are those of `dag` as it comes, over the newest 10,000 trajectories.
+         */
+        OffPathPanel: {
+            /** Items */
+            items: components["schemas"]["OffPathRow"][];
+            /** Matching */
+            matching: number;
+            /** Min Weight */
+            min_weight: number;
+            /** Needs */
+            needs: string | null;
+            /** Others */
+            others: number;
+            /** Read */
+            read: number;
+        };
+        /**
+         * OffPathRow
+         * @description One run: the part of the size of its credit on action spans with no path to the outcome.
+         */
+        OffPathRow: {
+            /** Compared */
+            compared: number;
+            /** Flat */
+            flat: number;
+            /** Most */
+            most: string | null;
+            /** Most Name */
+            most_name: string | null;
+            /** Off */
+            off: number;
+            run: components["schemas"]["DashboardRun"];
+            /** Share */
+            share: number | null;
+            /** Spans */
+            spans: number;
+            /** Trajectories */
+            trajectories: number;
+        };
+        /**
+         * PairOut
+         * @description Two runs, as positions in `runs`.
+         */
+        PairOut: {
+            /** A */
+            a: number;
+            /** B */
+            b: number;
+            /** Flat */
+            flat: number;
+            furthest: components["schemas"]["FurthestOut"] | null;
+            /** N */
+            n: number;
+            /** Value */
+            value: number | null;
+        };
+        /**
          * ParameterInfo
          * @description One parameter of an attributor or exporter.
          */
@@ -847,6 +1588,46 @@ export interface components {
             sentence: string;
             /** Type */
             type: string;
+        };
+        /**
+         * PassPanel
+         * @description pass@k, every group counted once.
+         */
+        PassPanel: {
+            /** Draws */
+            draws: number;
+            /** Groups */
+            groups: number;
+            /** Needs */
+            needs: string | null;
+            /** Pass At */
+            pass_at: number;
+            /** Points */
+            points: components["schemas"]["PassPoint"][];
+            /** Rollouts */
+            rollouts: number;
+            /** Seed */
+            seed: number;
+            /** Unscored */
+            unscored: number;
+        };
+        /**
+         * PassPoint
+         * @description 1 - C(n-c, k) / C(n, k), the mean over the groups of k scored rollouts and more; bootstrap over these groups.
+         */
+        PassPoint: {
+            /** Groups */
+            groups: number;
+            /** High */
+            high: number | null;
+            /** K */
+            k: number;
+            /** Left Out */
+            left_out: number;
+            /** Low */
+            low: number | null;
+            /** Value */
+            value: number;
         };
         /**
          * PathStep
@@ -870,6 +1651,8 @@ export interface components {
          * @description Counts of an export, and the rows of one trajectory.
          */
         PreviewOut: {
+            /** Advantage Mean */
+            advantage_mean: number | null;
             /** Looked At */
             looked_at: number;
             /** Of */
@@ -880,7 +1663,9 @@ export interface components {
             rows: components["schemas"]["RowPreviewOut"][];
             /** Run */
             run: string;
-            totals: components["schemas"]["TotalsOut"];
+            /** Span Rows */
+            span_rows: number | null;
+            totals: components["schemas"]["TotalsOut"] | null;
         };
         /**
          * Problem
@@ -908,6 +1693,32 @@ export interface components {
              * @default about:blank
              */
             type: string;
+        };
+        /**
+         * RewardGroup
+         * @description One group: its rewards by the most trusted source that any of its rollouts has.
+         */
+        RewardGroup: {
+            /** Group */
+            group: string;
+            /** Key */
+            key: string;
+            /** Mean */
+            mean: number | null;
+            /** Passed */
+            passed: number;
+            /** Rollouts */
+            rollouts: components["schemas"]["RolloutDot"][];
+            /** Scored */
+            scored: number;
+            /** Sd */
+            sd: number | null;
+            /** Size */
+            size: number;
+            /** Source */
+            source: ("verifier" | "human" | "reward_model" | "judge") | null;
+            /** Step */
+            step: number | null;
         };
         /**
          * RewardOut
@@ -980,6 +1791,46 @@ export interface components {
             stale_runs: number;
         };
         /**
+         * RewardsPanel
+         * @description Groups by mean reward, a page of them; `low` and `high` are over all pages.
+         */
+        RewardsPanel: {
+            /** Groups */
+            groups: number;
+            /** High */
+            high: number | null;
+            /** Items */
+            items: components["schemas"]["RewardGroup"][];
+            /** Low */
+            low: number | null;
+            /** Needs */
+            needs: string | null;
+            /** Next */
+            next: number | null;
+            /** Pass At */
+            pass_at: number;
+            /** Rollouts */
+            rollouts: number;
+            /** Scored */
+            scored: number;
+            /** Sources */
+            sources: ("verifier" | "human" | "reward_model" | "judge")[];
+            /** Start */
+            start: number;
+        };
+        /**
+         * RolloutDot
+         * @description One rollout; its reward is null where it has none, or none of the source that its group is read by.
+         */
+        RolloutDot: {
+            /** External Id */
+            external_id: string;
+            /** Id */
+            id: string;
+            /** Reward */
+            reward: number | null;
+        };
+        /**
          * RowPreviewOut
          * @description One row as exported; lists have one entry a response token from `start` on, at most 2,000.
          */
@@ -995,6 +1846,10 @@ export interface components {
             ids_source: "engine" | "retokenized";
             /** Mask */
             mask: number[];
+            /** Prompt Ids */
+            prompt_ids: number[];
+            /** Prompt Texts */
+            prompt_texts: string[] | null;
             /** Prompt Tokens */
             prompt_tokens: number;
             /** Response Tokens */
@@ -1013,6 +1868,23 @@ export interface components {
             trajectory: string;
             /** Uid */
             uid: string;
+        };
+        /**
+         * RunGrade
+         * @description How well one finished run blames the labelled culprits.
+         */
+        RunGrade: {
+            /** Graded */
+            graded: number;
+            hit_at_1: components["schemas"]["GradeFigure"];
+            hit_at_3: components["schemas"]["GradeFigure"];
+            /** Label */
+            label: string;
+            mrr: components["schemas"]["GradeFigure"];
+            /** Number */
+            number: number;
+            /** Run */
+            run: string;
         };
         /**
          * RunOut
@@ -1180,6 +2052,24 @@ export interface components {
             items: components["schemas"]["SpanText"][];
         };
         /**
+         * StepBin
+         * @description The groups of some training steps, both ends included.
+         */
+        StepBin: {
+            /** All Fail */
+            all_fail: number;
+            /** All Pass */
+            all_pass: number;
+            /** First */
+            first: number;
+            /** Flagged */
+            flagged: boolean;
+            /** Groups */
+            groups: number;
+            /** Last */
+            last: number;
+        };
+        /**
          * Suggestions
          * @description Names that a filter box may offer: the most frequent, at most 200.
          */
@@ -1208,6 +2098,57 @@ export interface components {
             items: string[];
         };
         /**
+         * ToolCredit
+         * @description The calls of one tool. Null where none of them is scored.
+         */
+        ToolCredit: {
+            /** Calls */
+            calls: number;
+            /** Errors */
+            errors: number;
+            /** High */
+            high: number | null;
+            /** Low */
+            low: number | null;
+            /** Mean */
+            mean: number | null;
+            /** Negative */
+            negative: number | null;
+            /** Ranked */
+            ranked: boolean;
+            /** Scored */
+            scored: number;
+            /** Sd */
+            sd: number | null;
+            /** Tool */
+            tool: string;
+            /** Trajectories */
+            trajectories: number;
+        };
+        /**
+         * ToolsPanel
+         * @description Tools by mean credit, the lowest first, then those of fewer than `least` scored calls; the newest 10,000.
+         */
+        ToolsPanel: {
+            /** Elsewhere */
+            elsewhere: number | null;
+            /** Items */
+            items: components["schemas"]["ToolCredit"][];
+            /** Least */
+            least: number;
+            /** Matching */
+            matching: number;
+            /** Needs */
+            needs: string | null;
+            /** Read */
+            read: number;
+            run: components["schemas"]["DashboardRun"] | null;
+            /** Tools */
+            tools: number;
+            /** Unread */
+            unread: number;
+        };
+        /**
          * TopSpan
          * @description The most blamed span of a trajectory in the run asked for (the most praised, where nothing is blamed).
          */
@@ -1224,10 +2165,12 @@ export interface components {
          * @description Sums over the trajectories looked at.
          */
         TotalsOut: {
-            /** Advantage Mean */
-            advantage_mean: number | null;
             /** Advantage Sum */
             advantage_sum: number;
+            /** Cut Tokens */
+            cut_tokens: number;
+            /** Cut Trained */
+            cut_trained: number;
             /** Exact */
             exact: number;
             /** Failed */
@@ -1242,6 +2185,8 @@ export interface components {
             notes: {
                 [key: string]: number;
             };
+            /** Prompt */
+            prompt: number;
             /** Retokenized */
             retokenized: number;
             /** Rows */
@@ -1381,8 +2326,12 @@ export interface components {
             n_actions: number;
             /** N Errors */
             n_errors: number;
+            /** N Labels */
+            n_labels: number;
             /** N Notes */
             n_notes: number;
+            /** N Overrides */
+            n_overrides: number;
             /** N Spans */
             n_spans: number;
             /** N Tokens */
@@ -1402,6 +2351,33 @@ export interface components {
             trial: string | null;
         };
         /**
+         * VariancePanel
+         * @description How many groups have one reward throughout, of those with at least two scored rollouts.
+         */
+        VariancePanel: {
+            /** All Fail */
+            all_fail: number;
+            /** All Pass */
+            all_pass: number;
+            /** Bins */
+            bins: components["schemas"]["StepBin"][];
+            /** Flagged */
+            flagged: boolean;
+            /** Groups */
+            groups: number;
+            /** Needs */
+            needs: string | null;
+            /** Pass At */
+            pass_at: number;
+            share: components["schemas"]["IntervalOut"] | null;
+            /** Threshold */
+            threshold: number;
+            /** Too Small */
+            too_small: number;
+            /** Without Step */
+            without_step: number;
+        };
+        /**
          * Why
          * @description The arithmetic behind one number: the terms add up to the credit within 1e-6.
          */
@@ -1416,6 +2392,23 @@ export interface components {
             span: number;
             /** Terms */
             terms: components["schemas"]["TermOut"][];
+        };
+        /**
+         * WithinGroups
+         * @description Rank correlations inside groups, averaged over `groups`; the other groups counted by why not.
+         */
+        WithinGroups: {
+            /** Cut */
+            cut: number;
+            /** Groups */
+            groups: number;
+            mean: components["schemas"]["IntervalOut"] | null;
+            /** Same Length */
+            same_length: number;
+            /** Same Reward */
+            same_reward: number;
+            /** Too Small */
+            too_small: number;
         };
     };
     responses: never;
@@ -1442,6 +2435,276 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AttributorInfo"][];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    agreement: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+                dataset?: string | null;
+                group?: string | null;
+                policy_version?: string | null;
+                step_min?: number | null;
+                step_max?: number | null;
+                /** @description Ids of finished runs, or attributors, joined by commas */
+                run?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgreementPanel"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    length: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+                dataset?: string | null;
+                group?: string | null;
+                policy_version?: string | null;
+                step_min?: number | null;
+                step_max?: number | null;
+                /** @description Ids of finished runs, or attributors, joined by commas */
+                run?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LengthPanel"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    offpath: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+                dataset?: string | null;
+                group?: string | null;
+                policy_version?: string | null;
+                step_min?: number | null;
+                step_max?: number | null;
+                /** @description Ids of finished runs, or attributors, joined by commas */
+                run?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OffPathPanel"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    passk: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+                dataset?: string | null;
+                group?: string | null;
+                policy_version?: string | null;
+                step_min?: number | null;
+                step_max?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PassPanel"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rewards: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+                sort?: "mean" | "-mean";
+                from?: number;
+                limit?: number;
+                dataset?: string | null;
+                group?: string | null;
+                policy_version?: string | null;
+                step_min?: number | null;
+                step_max?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RewardsPanel"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tools: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+                dataset?: string | null;
+                group?: string | null;
+                policy_version?: string | null;
+                step_min?: number | null;
+                step_max?: number | null;
+                /** @description Ids of finished runs, or attributors, joined by commas */
+                run?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolsPanel"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    variance: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+                dataset?: string | null;
+                group?: string | null;
+                policy_version?: string | null;
+                step_min?: number | null;
+                step_max?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VariancePanel"];
                 };
             };
             /** @description What is wrong, where, and what to do */
@@ -1572,6 +2835,194 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Suggestions"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_labels: {
+        parameters: {
+            query?: {
+                /** @description Ours, or `ext:` and the log's own */
+                trajectory?: string | null;
+                cursor?: string | null;
+                limit?: number;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelPage"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    give_labels: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {"trajectory_id": "ext:t-1", "span_index": 3, "verdict": "culprit", "labeller": "ann", "blind": true, "seconds": 41, "queue": "disagree", "note": "wrong airport"} */
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description What became of each row */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelResult"];
+                };
+            };
+            /** @description Every row was rejected */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["LabelProblem"] | components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_labels: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Rows, as an attachment */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    grade_runs: {
+        parameters: {
+            query?: {
+                /** @description The labels that count */
+                part?: "all" | "blind" | "random";
+                /** @description Ours, or `ext:` and the log's own */
+                trajectory?: string | null;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GradesOut"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    next_to_label: {
+        parameters: {
+            query: {
+                labeller: string;
+                queue?: "disagree" | "high" | "random";
+                outcome?: "fail" | "pass" | "any";
+                /** @description One that is passed over */
+                after?: string | null;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LabelTurn"];
                 };
             };
             /** @description What is wrong, where, and what to do */
@@ -2019,6 +3470,8 @@ export interface operations {
                 tool?: string | null;
                 /** @description Whether a tool call failed */
                 errors?: boolean | null;
+                /** @description `override`: people edited its edges */
+                has?: "override" | null;
                 policy_version?: string | null;
                 /** @description The model that answered */
                 model?: string | null;
@@ -2028,6 +3481,8 @@ export interface operations {
                 no_group?: boolean | null;
                 /** @description Whether its group is scored, and all alike */
                 zero_variance?: boolean | null;
+                /** @description Whether somebody labelled a span of it */
+                labelled?: boolean | null;
                 /** @description Part of the id */
                 text?: string | null;
                 sort?: "created" | "-created" | "outcome" | "-outcome" | "spans" | "-spans";
@@ -2066,7 +3521,9 @@ export interface operations {
                      *           "model": "gpt-4o",
                      *           "n_actions": 6,
                      *           "n_errors": 1,
+                     *           "n_labels": 2,
                      *           "n_notes": 0,
+                     *           "n_overrides": 0,
                      *           "n_spans": 14,
                      *           "n_tokens": 2134,
                      *           "outcome": 0,
@@ -2291,6 +3748,179 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SpanCredits"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_edge_edits: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EdgeEdits"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    edit_edge: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "remove",
+                 *       "child": 6,
+                 *       "parent": 3,
+                 *       "person": "Ann",
+                 *       "reason": "the id came from the user, not from this result"
+                 *     }
+                 */
+                "application/json": components["schemas"]["EdgeEditRequest"];
+            };
+        };
+        responses: {
+            /** @description What is in force now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EdgeEdits"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    withdraw_edge_edit: {
+        parameters: {
+            query: {
+                parent: number;
+                child: number;
+                reason: string;
+                person: string;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is in force now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EdgeEdits"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_edge_edits: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "changes": [
+                 *         {
+                 *           "action": "remove",
+                 *           "child": 6,
+                 *           "parent": 3
+                 *         }
+                 *       ],
+                 *       "run": "dag"
+                 *     }
+                 */
+                "application/json": components["schemas"]["EdgeEditPreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Its numbers before and after; nothing is stored */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EdgeEditPreview"];
                 };
             };
             /** @description What is wrong, where, and what to do */

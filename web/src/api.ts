@@ -4,7 +4,7 @@ import createClient from "openapi-fetch";
 import type { components, paths } from "./api.gen";
 import { heard, lost } from "./server";
 
-type Schemas = components["schemas"];
+export type Schemas = components["schemas"];
 export type Problem = Schemas["Problem"];
 export type TrajectoryRow = Schemas["TrajectoryRow"];
 export type TrajectoryPage = Schemas["TrajectoryPage"];
@@ -18,7 +18,7 @@ export type Why = Schemas["Why"];
 export type Run = Schemas["RunOut"];
 export type RunPage = Schemas["RunPage"];
 export type Found = Schemas["FoundOut"];
-export type RunRequest = Pick<Schemas["RunRequest"], "attributor" | "parameters">;
+export type RunRequest = Pick<Schemas["RunRequest"], "attributor" | "parameters"> & Partial<Schemas["RunRequest"]>;
 export type SpanCredits = Schemas["SpanCredits"];
 export type AttributorInfo = Schemas["AttributorInfo"];
 export type ParameterInfo = Schemas["ParameterInfo"];
@@ -30,10 +30,15 @@ export type PreviewQuery = NonNullable<paths["/api/v1/exports/preview"]["get"]["
 export type Note = Schemas["NoteOut"];
 export type IngestResult = Schemas["IngestResult"];
 export type IngestItem = Schemas["IngestItem"];
+export type Label = Schemas["LabelOut"];
+export type Turn = Schemas["LabelTurn"];
+export type TurnQuery = NonNullable<paths["/api/v1/labels/queue"]["get"]["parameters"]["query"]>;
+export type Grades = Schemas["GradesOut"];
+export type GradesQuery = NonNullable<paths["/api/v1/labels/grades"]["get"]["parameters"]["query"]>;
 export type ListQuery = NonNullable<paths["/api/v1/trajectories"]["get"]["parameters"]["query"]>;
 
 export const BASE = "/api/v1";
-const client = createClient<paths>({
+export const client = createClient<paths>({
   baseUrl: location.origin,
   fetch: (request: Request) => globalThis.fetch(request),
 });
@@ -61,7 +66,7 @@ interface Answer<T> {
   response: Response;
 }
 
-async function ask<T>(asked: Promise<Answer<T>>): Promise<T> {
+export async function ask<T>(asked: Promise<Answer<T>>): Promise<T> {
   const answer = await asked.catch((error: unknown) => {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     lost();
@@ -162,7 +167,26 @@ export const api = {
   tokenizers: (signal: AbortSignal) => ask(client.GET("/api/v1/tokenizers", { signal })),
   preview: (query: PreviewQuery, signal: AbortSignal) =>
     ask(client.GET("/api/v1/exports/preview", { params: { query }, signal })),
+  labels: (project: string, trajectory: string, signal: AbortSignal) =>
+    ask(client.GET("/api/v1/labels", { params: { query: { project, trajectory } }, signal })),
+  turn: (query: TurnQuery, signal?: AbortSignal) =>
+    ask(client.GET("/api/v1/labels/queue", { params: { query }, ...(signal ? { signal } : {}) })),
+  grades: (query: GradesQuery, signal: AbortSignal) =>
+    ask(client.GET("/api/v1/labels/grades", { params: { query }, signal })),
+  label: async (project: string, rows: string) => {
+    const headers = { "Content-Type": "application/x-ndjson" };
+    const params = { query: { project } };
+    const found = await ask(
+      client.POST("/api/v1/labels", { params, body: rows, bodySerializer: (body) => body, headers }),
+    );
+    const refused = found.items.find((item) => item.status === "rejected");
+    if (refused) throw refusal({ detail: `line ${refused.line}: ${refused.reason}` }, 422);
+    return found;
+  },
 };
+
+/** Where every label is to be had as JSON lines. */
+export const labelsFile = (project: string) => `${BASE}/labels/export?project=${encodeURIComponent(project)}`;
 
 /** Where a run is to be had as a file. */
 export function exportPath(project: string, run: string, to: string, tokenizer: string | null): string {

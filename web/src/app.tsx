@@ -6,6 +6,7 @@ import { Away } from "./parts/away";
 import { Help } from "./parts/help";
 import { TopBar } from "./parts/topbar";
 import { listPath, type Route } from "./pure/url";
+import { showSheet, useSheetOpen } from "./sheet";
 import { TrajectoryList } from "./views/list";
 import { Missing } from "./views/missing";
 import { TrajectoryView } from "./views/trajectory";
@@ -38,25 +39,26 @@ export function App() {
   const route = useRoute();
   const project = "project" in route ? route.project : DEFAULT;
   const said = useNotice();
-  const [over, setOver] = useState<"keys" | "palette" | null>(null);
-  const keys = () => setOver("keys");
+  const [palette, setPalette] = useState(false);
+  const sheet = useSheetOpen();
+  const keys = () => showSheet(true);
   useKeys({ "?": keys, "Shift+?": keys });
-  usePaletteKey(() => setOver("palette"));
+  usePaletteKey(() => setPalette(true));
   useEffect(() => {
     if (route.view === "start") go(listPath(DEFAULT), "replace");
     if (route.view !== "trajectory") document.title = TITLES[route.view] ?? "trajcredit";
   });
   return (
     <>
-      <TopBar route={route} project={project} onPalette={() => setOver("palette")} onKeys={keys} />
+      <TopBar route={route} project={project} onPalette={() => setPalette(true)} onKeys={keys} />
       <Away />
       <Suspense fallback={<p className="loading">Loading…</p>}>
         <View route={route} />
       </Suspense>
-      {over === "keys" && <Help onClose={() => setOver(null)} />}
-      {over === "palette" && (
+      {sheet && <Help onClose={() => showSheet(false)} />}
+      {palette && (
         <Suspense>
-          <Palette project={project} onKeys={keys} onClose={() => setOver((now) => (now === "palette" ? null : now))} />
+          <Palette project={project} onKeys={keys} onClose={() => setPalette(false)} />
         </Suspense>
       )}
       <output className="notice">{said}</output>

@@ -38,6 +38,15 @@ export const useTheme = () => usePreference(theme);
 export const useShortcuts = () => usePreference(shortcuts);
 export const setShortcuts = (on: boolean) => write("shortcuts", on ? "on" : "off");
 
+/** Who labels here; "" until somebody said. */
+const labeller = (): string => read("labeller") ?? "";
+const blind = (): boolean => read("blind") !== "off";
+
+export const useLabeller = () => usePreference(labeller);
+export const setLabeller = (name: string) => write("labeller", name.trim());
+export const useBlind = () => usePreference(blind);
+export const setBlind = (on: boolean) => write("blind", on ? "on" : "off");
+
 export function setTheme(next: Theme): void {
   write("theme", next);
   showTheme();

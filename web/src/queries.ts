@@ -127,30 +127,6 @@ export const usePreview = (query: PreviewQuery | null) =>
         : undefined,
   });
 
-/** Trajectories whose spans are counted one list page at a time; of a larger run they are not. */
-export const MOST_COUNTED = 1000;
-const PAGE = 200;
-
-/** Spans of a run, each a row of what it exports; null where the list may not be what the run read. */
-export const useSpanCount = (project: string, run: Run, wanted: boolean) =>
-  useQuery({
-    queryKey: ["span count", project, run.id],
-    queryFn: async ({ signal }) => {
-      let [spans, seen, cursor] = [0, 0, ""];
-      do {
-        const dataset = run.dataset === null ? {} : { dataset: run.dataset };
-        const more = cursor ? { cursor } : {};
-        const page = await api.list({ project, sort: "created", limit: PAGE, ...dataset, ...more }, signal);
-        if (page.total !== run.total || !page.total_exact) return null;
-        spans += page.items.reduce((sum, row) => sum + row.n_spans, 0);
-        seen += page.items.length;
-        cursor = page.next ?? "";
-      } while (cursor);
-      return seen === run.total ? spans : null;
-    },
-    enabled: wanted && !run.stale && run.total <= MOST_COUNTED,
-  });
-
 /** Spans whose text is asked for at once, and characters of each before it is cut in the middle. */
 export const WINDOW = 50;
 export const MOST = 4000;

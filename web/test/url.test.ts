@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SCALES } from "../src/pure/scale";
 import {
+  DRAWINGS,
   dashboardPath,
   exportsPath,
   FILTERS,
@@ -40,6 +41,8 @@ const views = fc.record({
   fold: fc.subarray([...FOLDS]),
   q: fc.option(name, { nil: null }),
   occ: fc.nat(1e6),
+  view: fc.constantFrom(...DRAWINGS),
+  edit: fc.boolean(),
 });
 
 const lists = fc.record({

@@ -12,7 +12,7 @@ __all__ = ["AlignmentFailureOut", "PreviewOut", "RowPreviewOut", "TotalsOut"]
 class AlignmentFailureOut(Out):
     """Where a trajectory's tokens do not fit its spans."""
 
-    trajectory: str
+    trajectory_id: str
     turn: int
     span: int | None
     reason: str
@@ -25,16 +25,21 @@ class TotalsOut(Out):
     """That have rows."""
     rows: int
     tokens: int
+    """Prompt and response, of all rows."""
+    prompt: int
+    """Those before the first sampled one of each row."""
     trained: int
     advantage_sum: float
-    advantage_mean: float | None
-    """sum(advantage mask) / sum(mask)."""
     exact: int
     """Trained tokens whose ids the engine recorded."""
     retokenized: int
     """Trained tokens whose ids a tokenizer made from the text."""
+    cut_tokens: int
+    """Tokens behind the budget of their rows."""
+    cut_trained: int
+    """Those among them that would be trained."""
     failed: int
-    """Trajectories whose tokens do not fit their spans."""
+    """Trajectories whose tokens do not fit their spans, or the trainer's file."""
     left_out: dict[str, int]
     """Trajectories that are not exported, by reason."""
     notes: dict[str, int]
@@ -51,6 +56,9 @@ class RowPreviewOut(Out):
     uid: str
     ids_source: Literal["engine", "retokenized"]
     prompt_tokens: int
+    prompt_ids: list[int]
+    """The last of them, at most 200."""
+    prompt_texts: list[str] | None
     response_tokens: int
     trained: int
     start: int
@@ -70,6 +78,11 @@ class PreviewOut(Out):
     of: int
     """Trajectories of the run."""
     looked_at: int
-    totals: TotalsOut
+    totals: TotalsOut | None
+    """Null of an exporter of spans."""
+    advantage_mean: float | None
+    """sum(advantage mask) / sum(mask); null where nothing is trained."""
+    span_rows: int | None
+    """How many rows an exporter of spans writes, one a span; null of an exporter of tokens."""
     rows: list[RowPreviewOut]
     remarks: list[str]

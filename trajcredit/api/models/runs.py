@@ -55,9 +55,11 @@ class RunOut(Out):
     error: str | None
     stale: bool
     stale_reason: str | None
-    """After the run a reward came in, or a trajectory was replaced, deleted, or joined what it compares."""
+    """After the run a reward came in, an edge was edited, or a trajectory was replaced, deleted, or joined what it
+    compares."""
     code_version: str
     edge_version: str
+    """A hash of the code that derives edges; then, after a plus, one of the edges people had edited, where any had."""
     watermark: int
     """The number of the newest reward it could see."""
     seed: int | None

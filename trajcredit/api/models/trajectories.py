@@ -48,6 +48,10 @@ class TrajectoryRow(Out):
     n_errors: int
     n_tokens: int | None
     n_notes: int
+    n_labels: int
+    """Labels of its spans that count."""
+    n_overrides: int
+    """Edges that people edited."""
     created: datetime
     top: TopSpan | None = None
     strip: list[FiniteFloat | None] | None = None

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from trajcredit.api.routes import finding, plugins, rewards, run_events, runs, site, trajectories, uploads
+from trajcredit.api.routes import (
+    dashboard,
+    edges,
+    finding,
+    labels,
+    plugins,
+    rewards,
+    run_events,
+    runs,
+    site,
+    trajectories,
+    uploads,
+)
 
 __all__ = ["API", "SITE"]
 
@@ -10,9 +22,12 @@ API = (
     uploads.router,
     trajectories.router,
     finding.router,
+    edges.router,
     rewards.router,
+    labels.router,
     runs.router,
     run_events.router,
     plugins.router,
+    dashboard.router,
 )
 SITE = (plugins.health, site.router)

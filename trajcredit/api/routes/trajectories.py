@@ -50,12 +50,14 @@ def list_trajectories(
     task: Annotated[str | None, Query(max_length=20_000)] = None,
     tool: Text = None,
     errors: Annotated[bool | None, Query(description="Whether a tool call failed")] = None,
+    has: Annotated[Literal["override"] | None, Query(description="`override`: people edited its edges")] = None,
     policy_version: Text = None,
     model: Annotated[str | None, Query(max_length=1000, description="The model that answered")] = None,
     step_min: Step = None,
     step_max: Step = None,
     no_group: Annotated[bool | None, Query(description="Whether no other rollout is in its group")] = None,
     zero_variance: Annotated[bool | None, Query(description="Whether its group is scored, and all alike")] = None,
+    labelled: Annotated[bool | None, Query(description="Whether somebody labelled a span of it")] = None,
     text: Annotated[str | None, Query(max_length=1000, description="Part of the id")] = None,
     sort: Annotated[listing.Sort, Query()] = "-created",
     run: Annotated[str | None, Query(max_length=1200, description="What top and strip are of")] = None,
@@ -72,6 +74,7 @@ def list_trajectories(
         model=model,
         tool=tool,
         has_error=errors,
+        has_override=None if has is None else True,
         result=outcome,
         outcome_min=outcome_min,
         outcome_max=outcome_max,
@@ -79,6 +82,7 @@ def list_trajectories(
         step_max=step_max,
         alone=no_group,
         zero_variance=zero_variance,
+        labelled=labelled,
     )
     return Answer(listing.listed(store, project, filters, sort, cursor, limit, run))
 

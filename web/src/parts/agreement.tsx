@@ -4,8 +4,12 @@ import { runName } from "../pure/runs";
 import { agreement } from "../pure/stats";
 import type { Show } from "../pure/url";
 import { inline } from "../pure/visible";
+import { CulpritFigures } from "./culprit-figures";
+import { Figure } from "./figure";
 
 interface Props {
+  project: string;
+  trajectory: string;
   by: CreditColumns;
   vs: CreditColumns;
   show: Show;
@@ -13,7 +17,7 @@ interface Props {
 }
 
 /** How far the two runs on screen agree on this trajectory. */
-export function AgreementLine({ by, vs, show, runs }: Props) {
+export function AgreementLine({ project, trajectory, by, vs, show, runs }: Props) {
   const found = agreement(by[show], vs[show]);
   const flat = [by, vs]
     .filter((credits) => credits.law === "flat")
@@ -39,15 +43,7 @@ export function AgreementLine({ by, vs, show, runs }: Props) {
       <Figure name="over" title="spans that both runs score">
         {plural(found.spans, "action span")}
       </Figure>
+      <CulpritFigures {...{ project, trajectory, runs }} shown={[by, vs]} />
     </dl>
-  );
-}
-
-function Figure({ name, title, children }: { name: string; title: string; children: string }) {
-  return (
-    <div title={title}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }

@@ -1,4 +1,5 @@
 import type { CreditColumns, Trajectory, Why } from "../api";
+import type { EditedEdge } from "../api-edges";
 import { number, signed } from "../pure/format";
 import { at } from "../pure/graph";
 import type { Listing } from "../pure/marks";
@@ -8,6 +9,7 @@ import { inline } from "../pure/visible";
 import { spokenKind } from "../pure/words";
 import { useSpanCredits, useWhy } from "../queries";
 import { Edges } from "./edges";
+import { LabelSection } from "./label-section";
 import { Notes } from "./notes";
 import { SpanLink } from "./span-link";
 import { Trouble } from "./trouble";
@@ -20,17 +22,21 @@ interface Props {
   /** What people call the run shown. */
   run: string;
   listing: Listing;
+  /** Edges that people took out. */
+  removed: EditedEdge[];
   show: Show;
   pointed: string | null;
   onPoint: (key: string | null) => void;
   onSelect: (span: number) => void;
   onClose: () => void;
+  onEdit: () => void;
 }
 
 /** Why one span has its number: the arithmetic, the path, the edges with their evidence, other runs' numbers. */
 export function Details(props: Props) {
-  const { trajectory, span, credits, onSelect } = props;
+  const { project, trajectory, span, credits, onSelect } = props;
   const notes = trajectory.report.filter((note) => note.span === span);
+  const gone = (own: "parent" | "child") => props.removed.filter(({ saying }) => saying[own] === span);
   const shared = { trajectory, pointed: props.pointed, onPoint: props.onPoint, onSelect };
   return (
     <>
@@ -43,9 +49,13 @@ export function Details(props: Props) {
         </button>
       </header>
       <WhyPanel {...props} />
-      <Edges title="Fed by" listed={props.listing.fedBy} end="parent" {...shared} />
-      <Edges title="Feeds" listed={props.listing.feeds} end="child" {...shared} />
+      <Edges title="Fed by" listed={props.listing.fedBy} end="parent" removed={gone("child")} {...shared} />
+      <Edges title="Feeds" listed={props.listing.feeds} end="child" removed={gone("parent")} {...shared} />
+      <button type="button" className="editedges" onClick={props.onEdit}>
+        Edit edges
+      </button>
       {at(trajectory.is_action, span) && <OtherRuns {...props} shown={credits?.run ?? null} />}
+      {at(trajectory.is_action, span) && <LabelSection key={span} {...{ project, span }} trajectory={trajectory.id} />}
       {notes.length > 0 && (
         <section>
           <h3>Notes</h3>

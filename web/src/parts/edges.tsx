@@ -1,4 +1,5 @@
 import type { EdgeEvidence, Trajectory } from "../api";
+import type { EditedEdge } from "../api-edges";
 import { number, plural } from "../pure/format";
 import { at, CLAIM } from "../pure/graph";
 import type { Listed } from "../pure/marks";
@@ -11,17 +12,19 @@ interface Props {
   listed: Listed[];
   end: "parent" | "child";
   trajectory: Trajectory;
+  /** Edges of this direction that a person took out. */
+  removed: EditedEdge[];
   pointed: string | null;
   onPoint: (key: string | null) => void;
   onSelect: (span: number) => void;
 }
 
 /** One direction of a span's edges, each with its reason; pointing at one marks its values on both sides. */
-export function Edges({ title, listed, end, trajectory, pointed, onPoint, onSelect }: Props) {
+export function Edges({ title, listed, end, trajectory, removed, pointed, onPoint, onSelect }: Props) {
   return (
     <section className="edges" aria-label={title}>
       <h3>{title}</h3>
-      {listed.length === 0 && <p className="muted">nothing</p>}
+      {listed.length + removed.length === 0 && <p className="muted">nothing</p>}
       <ul>
         {listed.map(({ key, edge, via, colour }) => (
           <li
@@ -38,6 +41,23 @@ export function Edges({ title, listed, end, trajectory, pointed, onPoint, onSele
               {via !== null && <span className="muted"> through s{via}</span>}
             </div>
             <Reason edge={edge} colour={colour} />
+          </li>
+        ))}
+        {removed.map(({ saying, derived }) => (
+          <li key={`removed ${saying.parent}-${saying.child}`} className="edgeitem struck">
+            <div>
+              <SpanLink span={saying[end]} onSelect={onSelect} />{" "}
+              <s>{spokenKind(at(trajectory.kind, saying[end]), trajectory.name[saying[end]])}</s>
+            </div>
+            <div className="reason">
+              {derived && <s>{inline(derived.matches[0]?.child_text ?? derived.why)}</s>}
+              <span>
+                removed{saying.person && ` by ${inline(saying.person)}`}: {inline(saying.reason)}
+              </span>
+              <span className="muted small">
+                {derived ? `was ${derived.kind} · weight ${number(derived.weight)}, not used` : "the log says so"}
+              </span>
+            </div>
           </li>
         ))}
       </ul>

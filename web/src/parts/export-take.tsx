@@ -24,7 +24,7 @@ interface Props {
 export function ExportTake({ project, run, exporter, view, preview }: Props) {
   const [dropping, setDropping] = useState(false);
   const attributors = useAttributors();
-  const failed = preview?.totals.failed ?? 0;
+  const failed = preview?.totals?.failed ?? 0;
   const drop = failed > 0 && dropping;
   const taken: Taken = {
     run,
@@ -99,6 +99,7 @@ function dropped(preview: Preview | null | undefined, failed: number): string {
 function hindrance(preview: Preview | null | undefined, drop: boolean): string | null {
   if (preview === null) return null;
   if (preview === undefined) return "no preview to go by";
+  if (preview.totals === null) return null;
   if (preview.totals.rows === 0 && preview.looked_at === preview.of) return "no row to train";
   return preview.totals.failed > 0 && !drop ? "some do not align: tick the box first" : null;
 }

@@ -6,22 +6,34 @@ import { Go } from "./go";
 
 /** What the file holds, in one row of figures. */
 export function ExportTotals({ preview }: { preview: Preview }) {
-  const { totals } = preview;
+  const { totals, advantage_mean } = preview;
+  if (totals === null) return null;
   const figures: [string, string, string][] = [
     ["trajectories", count(totals.trajectories), "that have rows"],
     ["rows", count(totals.rows), ""],
-    ["tokens", count(totals.tokens), "prompts and responses of all rows"],
+    [
+      "tokens",
+      count(totals.tokens),
+      `prompts and responses of all rows: ${count(totals.prompt)} before the first sampled token of each`,
+    ],
     ["trained", count(totals.trained), "tokens whose log-probability the advantage multiplies"],
     [
       "sum(adv·mask)/sum(mask)",
-      totals.advantage_mean === null ? "–" : exact(totals.advantage_mean),
+      advantage_mean === null ? "–" : exact(advantage_mean),
       "mean advantage of a trained token: how far one pass over the file pushes all of them together",
     ],
   ];
+  if (totals.cut_tokens > 0) {
+    figures.splice(4, 0, [
+      "cut",
+      `${count(totals.cut_tokens)}, ${count(totals.cut_trained)} trained`,
+      "tokens behind max_tokens, and how many of them would be trained",
+    ]);
+  }
   const ways: [string, number, string][] = [
     ["exact", totals.exact, "trained tokens whose ids the engine recorded"],
     ["re-tokenised", totals.retokenized, "trained tokens whose ids a tokenizer made from the text: outlined below"],
-    ["failed", totals.failed, "trajectories whose tokens do not fit their spans"],
+    ["failed", totals.failed, "trajectories whose tokens do not fit their spans, or this trainer's file"],
   ];
   return (
     <section aria-label="Totals" className="totals">
@@ -67,6 +79,7 @@ interface Props {
 
 /** Who is not in the file, and what was guessed about those who are. */
 export function LeftOut({ project, preview }: Props) {
+  if (preview.totals === null) return null;
   const { left_out, notes, failures, failed } = preview.totals;
   return (
     <>
@@ -81,11 +94,11 @@ export function LeftOut({ project, preview }: Props) {
               <li key={i}>
                 <Go
                   to={
-                    trajectoryPath(project, `ext:${one.trajectory}`) +
+                    trajectoryPath(project, `ext:${one.trajectory_id}`) +
                     writeView({ ...PLAIN, by: preview.run, span: one.span })
                   }
                 >
-                  {inline(one.trajectory)}
+                  {inline(one.trajectory_id)}
                   {one.turn >= 0 && `, turn ${one.turn}`}
                   {one.span !== null && `, s${one.span}`}
                 </Go>{" "}

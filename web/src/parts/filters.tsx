@@ -62,6 +62,22 @@ export function Filters({ project, filters, onChange }: Props) {
         "zero-variance group",
         "at least two rollouts of its group are scored, and all alike: a baseline leaves nothing",
       )}
+      <label>
+        labels{" "}
+        <select value={filters.labelled ?? ""} onChange={(event) => set("labelled", event.target.value)}>
+          <option value="">any</option>
+          <option value="false">unlabelled</option>
+          <option value="true">labelled</option>
+        </select>
+      </label>
+      <label>
+        <input
+          type="checkbox"
+          checked={filters.has === "override"}
+          onChange={(event) => set("has", event.target.checked ? "override" : "")}
+        />{" "}
+        has an edited edge
+      </label>
       <details
         className="more"
         open={["dataset", "task", "policy_version", "model", "step_min", "step_max"].some((n) => n in filters)}
@@ -94,7 +110,7 @@ interface FieldProps {
 }
 
 /** A text field whose value goes into the URL once typing pauses. */
-function Field({ label, value, placeholder, numeric, onChange }: FieldProps) {
+export function Field({ label, value, placeholder, numeric, onChange }: FieldProps) {
   const [typed, setTyped] = useTyped(value, onChange);
   return (
     <label>

@@ -1,39 +1,56 @@
 import { useEffect, useRef } from "react";
 import { setShortcuts, useShortcuts } from "../preferences";
+import { type Section, useScreenKeys } from "../sheet";
 
-type Keys = [key: string, what: string][];
+const EVERYWHERE: Section = {
+  title: "Everywhere",
+  keys: [
+    ["Ctrl K", "go to or do anything, by its name (Cmd K)"],
+    ["?", "this sheet"],
+  ],
+};
 
-const EVERYWHERE: Keys = [
-  ["Ctrl K", "go to or do anything, by its name (Cmd K)"],
-  ["?", "this sheet"],
-];
+/** Keys of lists, and of the list of trajectories. */
+export const ROWS: Section = {
+  title: "A list",
+  keys: [
+    ["j  k", "next, previous row"],
+    ["Enter", "open it"],
+  ],
+};
 
-const LISTS: Keys = [
-  ["j  k", "next, previous row"],
-  ["Enter", "open it"],
-  ["e", "what a trainer will see: the export preview"],
-];
+export const TRAJECTORIES: Section = {
+  title: "The list",
+  keys: [...ROWS.keys, ["e", "what a trainer will see: the export preview"]],
+};
 
-const KEYS: Keys = [
-  ["j  k", "next, previous span"],
-  ["]  [", "next, previous span in order of blame"],
-  ["u  i", "to the strongest source, to the strongest use"],
-  ["Backspace", "back along that walk"],
-  ["b  B", "choose the run; the one beside it"],
-  ["d", "one bar: the difference of the two"],
-  ["J  K", "next, previous trajectory of the list"],
-  ["/  Ctrl F", "find in the transcript, all of it"],
-  ["n  N", "next, previous hit"],
-  ["f", "fold reasoning and results"],
-  ["e", "what a trainer will see of it: the export preview"],
-  ["y", "copy a link to this view"],
-  ["Esc", "clear the selection"],
-];
+export const TRAJECTORY: Section = {
+  title: "The trajectory",
+  keys: [
+    ["j  k", "next, previous span"],
+    ["]  [", "next, previous span in order of blame"],
+    ["u  i", "to the strongest source, to the strongest use"],
+    ["Backspace", "back along that walk"],
+    ["J  K", "next, previous trajectory of the list"],
+    ["/  Ctrl F", "find in the transcript, all of it"],
+    ["n  N", "next, previous hit"],
+    ["b  B", "choose the run; the one beside it"],
+    ["d", "one bar: the difference of the two"],
+    ["v", "the graph as a rail, or the cone of the selected span in layers"],
+    ["f", "fold reasoning and results"],
+    ["1 – 4", "label the span: culprit, contributed, innocent, can’t tell"],
+    ["m", "a note on it"],
+    ["e", "what a trainer will see of it: the export preview"],
+    ["y", "copy a link to this view"],
+    ["Esc", "clear the selection"],
+  ],
+};
 
-/** The keys, and the switch that turns them off. */
+/** The keys there are where one is, and the switch that turns them off. */
 export function Help({ onClose }: { onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const on = useShortcuts();
+  const screen = useScreenKeys();
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} className="help" onClose={onClose} aria-labelledby="help-title">
@@ -43,9 +60,8 @@ export function Help({ onClose }: { onClose: () => void }) {
           ✕
         </button>
       </header>
-      <Sheet title="Everywhere" keys={EVERYWHERE} />
-      <Sheet title="Lists" keys={LISTS} />
-      <Sheet title="A trajectory" keys={KEYS} />
+      <Sheet {...EVERYWHERE} />
+      {screen && <Sheet {...screen} />}
       <label>
         <input type="checkbox" checked={on} onChange={(event) => setShortcuts(event.target.checked)} /> single-key
         shortcuts on
@@ -54,7 +70,7 @@ export function Help({ onClose }: { onClose: () => void }) {
   );
 }
 
-function Sheet({ title, keys }: { title: string; keys: Keys }) {
+function Sheet({ title, keys }: Section) {
   return (
     <table>
       <caption>{title}</caption>

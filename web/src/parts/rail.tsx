@@ -27,8 +27,14 @@ export const Rail = memo(function Rail({ top, height, width, drawing, nodes }: P
           {line.onPath && <path d={line.path} className="halo" />}
           <path
             d={line.path}
-            className={`edge ${line.standing}${line.candidate ? " candidate" : ""}${line.onPath ? " onpath" : ""}`}
+            className={`edge ${line.standing}${line.candidate ? " candidate" : ""}${line.onPath ? " onpath" : ""}${line.override ? " override" : ""}`}
           />
+        </g>
+      ))}
+      {drawing.edited.map((line) => (
+        <g key={`${line.look} ${line.key}`} className={line.look} data-edge={line.key}>
+          <path d={line.path} className="edge" />
+          {line.look === "removed" && <path d={`M${line.x - 4} ${line.y - 4}l8 8m0 -8l-8 8`} className="cross" />}
         </g>
       ))}
       {drawing.stubs.map((stub) => (
@@ -66,8 +72,14 @@ function sign(credit: Credit): string {
   return credit === 0 ? "naught" : credit < 0 ? "blame" : "credit";
 }
 
-/** What the shapes mean. */
-export function RailKey() {
+const LINES = [
+  ["added", "edge added by a person"],
+  ["removed", "removed by a person"],
+  ["pending", "not saved yet"],
+];
+
+/** What the shapes mean; `edited`: the lines of edges that people edited, too. */
+export function RailKey({ edited }: { edited: boolean }) {
   const shapes: [Kind, string][] = [
     ["assistant", "message"],
     ["reasoning", "reasoning"],
@@ -84,6 +96,18 @@ export function RailKey() {
           {word}
         </li>
       ))}
+      {edited &&
+        LINES.map(([look, word]) => (
+          <li key={look}>
+            <svg width={18} height={14} viewBox="0 0 18 14" aria-hidden="true" className="rail">
+              <g className={look}>
+                <path d="M0 7H18" className={look === "added" ? "edge override" : "edge"} />
+                {look === "removed" && <path d="M5 3l8 8m0 -8l-8 8" className="cross" />}
+              </g>
+            </svg>
+            {word}
+          </li>
+        ))}
     </ul>
   );
 }

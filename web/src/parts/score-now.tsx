@@ -94,7 +94,7 @@ function filled(given: Record<string, string>): Record<string, string> {
 }
 
 /** A run that is started and then asked about every second until it ends. */
-function useRun(project: string, onScored: (run: string) => void) {
+export function useRun(project: string, onScored: (run: string) => void) {
   const client = useQueryClient();
   const start = useMutation({
     mutationFn: (body: RunRequest) => api.start(project, body),

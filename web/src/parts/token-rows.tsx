@@ -104,7 +104,10 @@ function TokenLine({ line, row, full, spans, open, toSpan, onToggle }: LineProps
   if (line.kind === "prompt") {
     return (
       <Parts cell={<Masked />}>
-        <span className="muted">[prompt {count(line.tokens)} masked]</span>
+        <button type="button" className="gap" aria-expanded={open.has(PROMPT)} onClick={() => onToggle(PROMPT)}>
+          [prompt {count(line.tokens)} masked]
+        </button>
+        {open.has(PROMPT) && <PromptEnd row={row} />}
       </Parts>
     );
   }
@@ -138,6 +141,25 @@ function TokenLine({ line, row, full, spans, open, toSpan, onToggle }: LineProps
       </span>
       <Tokens {...{ line, row }} tint={trained ? filled(advantage, full) : 0} />
     </Parts>
+  );
+}
+
+/** The prompt among the masked stretches that are open, which go by the place of their first token. */
+const PROMPT = -1;
+
+/** The last tokens of the prompt: what the first sampled one follows. */
+function PromptEnd({ row }: { row: PreviewRow }) {
+  const first = row.prompt_tokens - row.prompt_ids.length;
+  return (
+    <div className="tokentext">
+      {first > 0 && <span className="muted small">its last {count(row.prompt_ids.length)}: </span>}
+      {row.prompt_ids.map((id, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a token is its place in the prompt
+        <span key={i} className="token" title={`prompt token ${first + i}, id ${id}, nobody trains it`}>
+          {shown(row.prompt_texts?.[i], id)}
+        </span>
+      ))}
+    </div>
   );
 }
 
@@ -179,7 +201,7 @@ function Tokens({ line, row, tint }: TokensProps) {
           style={style}
           title={`token ${line.start + i}, id ${id}, ${owner}`}
         >
-          {textOf(row, line.start - row.start + i)}
+          {shown(row.texts?.[line.start - row.start + i], id)}
         </span>
       ))}
     </div>
@@ -187,7 +209,6 @@ function Tokens({ line, row, tint }: TokensProps) {
 }
 
 /** What a token reads as, on one line; its id where that is not known, or where its letter is told by the one before. */
-function textOf(row: PreviewRow, i: number): string {
-  const text = row.texts?.[i];
-  return text ? inline(text.replace(/\n/g, "↵").replace(/\t/g, "⇥")) : `#${row.ids[i]}`;
+function shown(text: string | undefined, id: number | undefined): string {
+  return text ? inline(text.replace(/\n/g, "↵").replace(/\t/g, "⇥")) : `#${id}`;
 }

@@ -132,13 +132,27 @@ export function Toolbar(props: BarProps) {
           </Toggle>
         ))}
       </span>
+      <Toggle
+        on={view.view === "cone"}
+        onToggle={() => change({ view: view.view === "cone" ? "rail" : "cone" })}
+        title="what the selected span rests on and what rests on it, in layers"
+      >
+        cone
+      </Toggle>
     </div>
   );
 }
 
-function Toggle({ on, onToggle, children }: { on: boolean; onToggle: () => void; children: string }) {
+interface ToggleProps {
+  on: boolean;
+  onToggle: () => void;
+  title?: string;
+  children: string;
+}
+
+function Toggle({ on, onToggle, title, children }: ToggleProps) {
   return (
-    <button type="button" className="toggle" aria-pressed={on} onClick={onToggle}>
+    <button type="button" className="toggle" aria-pressed={on} title={title} onClick={onToggle}>
       {children}
     </button>
   );

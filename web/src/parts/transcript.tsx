@@ -6,7 +6,7 @@ import { number } from "../pure/format";
 import { at, edgesInto, edgesOutOf, type Graph } from "../pure/graph";
 import { HIT, type Hits } from "../pure/hits";
 import type { Lanes } from "../pure/lanes";
-import { draw, laneX, railWidth, standings } from "../pure/rail";
+import { draw, laneX, type RailEdits, railWidth, standings } from "../pure/rail";
 import type { Fold } from "../pure/url";
 import { inline } from "../pure/visible";
 import { useTexts } from "../queries";
@@ -26,14 +26,17 @@ interface Props {
   selected: number | null;
   marks: ReadonlyMap<number, Mark[]>;
   path: ReadonlySet<string>;
+  edits: RailEdits;
+  /** Whether the graph is drawn beside the rows. */
+  rail: boolean;
   fold: Fold[];
   /** What stands over the texts: where one looks for something in them. */
-  find: ReactNode;
-  hits: Hits | null;
+  find?: ReactNode;
+  hits?: Hits | null;
   /** The hit looked at, counted from 1; 0: none. */
-  occ: number;
+  occ?: number;
   /** Spans whose tool has what is looked for in its name. */
-  named: ReadonlySet<number>;
+  named?: ReadonlySet<number>;
   onSelect: (span: number) => void;
 }
 
@@ -62,35 +65,38 @@ export function Transcript(props: Props) {
   const y = (span: number) => (rows.measurementsCache[span]?.start ?? 0) + NODE;
   const [top, bottom] = [items[0]?.start ?? 0, items.at(-1)?.end ?? 0];
   const lead = columns[0]?.values ?? [];
-  const width = useMemo(() => railWidth(lanes, graph), [lanes, graph]);
+  const width = useMemo(() => (props.rail ? railWidth(lanes, graph) : 0), [lanes, graph, props.rail]);
   const jump = useCallback(
     (part: number) =>
       rows.scrollToIndex(Math.max(0, Math.min(spans - 1, Math.floor(part * spans))), { align: "center" }),
     [rows, spans],
   );
-  useHitInView(props.hits, props.occ, scroller);
+  const { hits = null, occ = 0, named } = props;
+  useHitInView(hits, occ, scroller);
   const select = useStable(onSelect);
   const headAt = useHeads(trajectory, graph);
   return (
     <div className="transcript" style={{ "--rail": `${width}px`, "--columns": columns.length } as React.CSSProperties}>
-      <Heads columns={columns} full={props.full} find={props.find} />
+      <Heads columns={columns} full={props.full} rail={props.rail} find={props.find} />
       <div className="scroll" ref={scroller}>
         <div className="rows" style={{ height: rows.getTotalSize() }}>
-          <Rail
-            top={top}
-            height={bottom - top}
-            width={width}
-            drawing={draw({ graph, lanes, first, last, selected, standing, path: props.path, y })}
-            nodes={items.map(({ index }) => ({
-              span: index,
-              x: laneX(lanes, index),
-              y: y(index),
-              extra: at(lanes.extra, index),
-              kind: at(trajectory.kind, index),
-              credit: lead[index] ?? null,
-              standing: standing(index),
-            }))}
-          />
+          {props.rail && (
+            <Rail
+              top={top}
+              height={bottom - top}
+              width={width}
+              drawing={draw({ graph, lanes, first, last, selected, standing, path: props.path, edits: props.edits, y })}
+              nodes={items.map(({ index }) => ({
+                span: index,
+                x: laneX(lanes, index),
+                y: y(index),
+                extra: at(lanes.extra, index),
+                kind: at(trajectory.kind, index),
+                credit: lead[index] ?? null,
+                standing: standing(index),
+              }))}
+            />
+          )}
           <div role="list" aria-label="Transcript" className="list" style={{ transform: `translateY(${top}px)` }}>
             {items.map(({ index, key }) => (
               <div key={key} data-index={index} ref={rows.measureElement} role="presentation">
@@ -103,7 +109,7 @@ export function Transcript(props: Props) {
                   full={props.full}
                   exact={props.exactZero && lead[index] === 0}
                   marks={props.marks.get(index) ?? NO_MARKS}
-                  named={!props.named.has(index) ? "" : nameIsNow(props.hits, props.occ, index) ? "hit now" : "hit"}
+                  named={!named?.has(index) ? "" : nameIsNow(hits, occ, index) ? "hit now" : "hit"}
                   standing={standing(index)}
                   selected={index === selected}
                   folded={isFolded(trajectory, props.fold, index) && index !== selected}
@@ -120,7 +126,7 @@ export function Transcript(props: Props) {
         credit={lead}
         full={props.full}
         view={viewOf(rows, spans)}
-        found={props.hits?.spans}
+        found={hits?.spans}
         onJump={jump}
       />
     </div>
@@ -128,10 +134,17 @@ export function Transcript(props: Props) {
 }
 
 /** Names of the columns over the rows, with the scale they share. */
-function Heads({ columns, full, find }: { columns: Column[]; full: number; find: ReactNode }) {
+interface HeadsProps {
+  columns: Column[];
+  full: number;
+  rail: boolean;
+  find: ReactNode;
+}
+
+function Heads({ columns, full, rail, find }: HeadsProps) {
   return (
     <div className="heads">
-      <div className="railhead">graph</div>
+      {rail && <div className="railhead">graph</div>}
       {columns.map((column) => (
         <div key={column.key} className="head">
           <span className="runname" title={inline(column.label)}>

@@ -26,6 +26,18 @@ export interface Line {
   standing: Standing;
   candidate: boolean;
   onPath: boolean;
+  /** Whether a person said so. */
+  override: boolean;
+}
+
+/** An edge that is not in the graph: taken out by a person, or put in and not saved yet. */
+export interface EditedLine {
+  key: string;
+  path: string;
+  look: "removed" | "pending";
+  /** Where it is crossed out. */
+  x: number;
+  y: number;
 }
 
 /** An end in view of edges too long to be drawn: a short line and the number of the other end. */
@@ -37,8 +49,19 @@ export interface Stub {
   label: string;
 }
 
+export type Pair = readonly [parent: number, child: number];
+
+/** What the rail draws beside the graph as it is stored: edges that are not used, and edges that are not saved yet. */
+export interface RailEdits {
+  removed: Pair[];
+  pending: Pair[];
+}
+
+export const NO_EDITS: RailEdits = { removed: [], pending: [] };
+
 export interface Drawing {
   lines: Line[];
+  edited: EditedLine[];
   stubs: Stub[];
 }
 
@@ -50,6 +73,7 @@ export interface Place {
   selected: number | null;
   standing: (span: number) => Standing;
   path: ReadonlySet<string>;
+  edits?: RailEdits;
   y: (span: number) => number;
 }
 
@@ -63,18 +87,30 @@ export function standings(graph: Graph, selected: number | null): (span: number)
 }
 
 export function draw(place: Place): Drawing {
-  const { graph, selected } = place;
+  const { graph, selected, edits = NO_EDITS } = place;
+  const gone = new Set(edits.removed.map((pair) => edgeKey(...pair)));
   const near = selected === null ? new Set<number>() : new Set(edgesAt(graph, selected));
   const lines: Line[] = [];
   const long: number[] = [];
   for (const edge of edgesWithin(graph, place.first, place.last)) {
     const [parent, child] = [at(graph.parent, edge), at(graph.child, edge)];
+    if (gone.has(edgeKey(parent, child))) continue;
     const onPath = place.path.has(edgeKey(parent, child));
     if (child - parent <= FAR || near.has(edge) || onPath) lines.push(line(place, edge, onPath));
     else if (at(graph.weight, edge) >= CLAIM) long.push(edge);
   }
   lines.sort((a, b) => Number(a.onPath) - Number(b.onPath));
-  return { lines, stubs: stubs(place, long) };
+  return { lines, edited: editedLines(place, edits), stubs: stubs(place, long) };
+}
+
+function editedLines(place: Place, { removed, pending }: RailEdits): EditedLine[] {
+  const inView = ([parent, child]: Pair) => parent <= place.last && child >= place.first;
+  const drawn = (look: EditedLine["look"]) => (pair: Pair) => {
+    const [top, bottom] = [place.y(pair[0]), place.y(pair[1])];
+    const middle = top + Math.min((bottom - top) / 2, Math.max(0, bottom - top - 26));
+    return { key: edgeKey(...pair), path: curve(place, ...pair), look, x: laneX(place.lanes, pair[0]), y: middle };
+  };
+  return [...removed.filter(inView).map(drawn("removed")), ...pending.filter(inView).map(drawn("pending"))];
 }
 
 function line(place: Place, edge: number, onPath: boolean): Line {
@@ -86,6 +122,7 @@ function line(place: Place, edge: number, onPath: boolean): Line {
     standing: edgeStanding(place.standing(parent), place.standing(child)),
     candidate: at(graph.weight, edge) < CLAIM,
     onPath,
+    override: graph.kind[edge] === "override",
   };
 }
 

@@ -73,6 +73,10 @@ export type Fold = (typeof FOLDS)[number];
 export const SHOWS = ["credit", "advantage"] as const;
 export type Show = (typeof SHOWS)[number];
 
+/** How the dependency graph is drawn: beside every row, or of the selected span alone, in layers. */
+export const DRAWINGS = ["rail", "cone"] as const;
+export type DrawingKind = (typeof DRAWINGS)[number];
+
 /** What of a trajectory is looked at. `span`: null leaves the choice to the screen, "none" selects nothing. */
 export interface View {
   span: number | "none" | null;
@@ -86,6 +90,9 @@ export interface View {
   q: string | null;
   /** Which of its hits is looked at, counted from 1; 0: none yet. */
   occ: number;
+  view: DrawingKind;
+  /** Whether edges are being edited. */
+  edit: boolean;
 }
 
 export const PLAIN: View = {
@@ -98,6 +105,8 @@ export const PLAIN: View = {
   fold: [],
   q: null,
   occ: 0,
+  view: "rail",
+  edit: false,
 };
 
 export function readView(search: string): View {
@@ -112,6 +121,8 @@ export function readView(search: string): View {
     fold: FOLDS.filter((fold) => given.get("fold")?.split(",").includes(fold)),
     q: given.get("q") || null,
     occ: given.get("q") ? readCount(given.get("occ")) : 0,
+    view: DRAWINGS.find((view) => view === given.get("view")) ?? PLAIN.view,
+    edit: given.get("edit") === "1",
   };
 }
 
@@ -132,6 +143,8 @@ export function writeView(view: View): string {
   if (view.fold.length > 0) out.set("fold", view.fold.join(","));
   if (view.q) out.set("q", view.q);
   if (view.q && view.occ > 0) out.set("occ", String(view.occ));
+  if (view.view !== PLAIN.view) out.set("view", view.view);
+  if (view.edit) out.set("edit", "1");
   return searchOf(out);
 }
 
@@ -145,12 +158,14 @@ export const FILTERS = [
   "task",
   "tool",
   "errors",
+  "has",
   "policy_version",
   "model",
   "step_min",
   "step_max",
   "no_group",
   "zero_variance",
+  "labelled",
   "text",
 ] as const;
 export type FilterName = (typeof FILTERS)[number];

@@ -15,7 +15,7 @@ import { count, plural } from "../pure/format";
 import { defaultRun, named } from "../pure/runs";
 import { type ExportView, listPath, TOKENS } from "../pure/url";
 import { inline, visible } from "../pure/visible";
-import { useExporters, usePreview, useRun, useRuns, useSpanCount, useTokenizers, useTrajectory } from "../queries";
+import { useExporters, usePreview, useRun, useRuns, useTokenizers, useTrajectory } from "../queries";
 import { Missing } from "./missing";
 
 type ChangeView = (part: Partial<ExportView>, how?: "push" | "replace") => void;
@@ -69,14 +69,14 @@ interface Props {
 function Screen(props: Props) {
   const { project, view, run, exporter, change } = props;
   const tokens = exporter !== null && writesTokens(exporter);
-  const query = run && tokens ? queryOf(project, view, run) : null;
+  const query = run && exporter ? queryOf(project, view, run) : null;
   const found = usePreview(query);
   const preview = found.error ? undefined : found.data;
   return (
     <main className="screen exports">
       <h1 className="hidden">Export preview</h1>
       <Chosen {...props} />
-      {preview && (
+      {preview?.totals && (
         <div className="headlines">
           <ExportTotals preview={preview} />
         </div>
@@ -86,15 +86,15 @@ function Screen(props: Props) {
           {run === null && props.missing && <Trouble error={props.missing} what="no run" />}
           {exporter === null && <Trouble error={new Error("no such exporter")} what={inline(view.to)} />}
           {found.error && <Trouble error={found.error} what="no preview" />}
-          {query && <Looked {...{ project, view, change, preview }} />}
+          {query && tokens && <Looked {...{ project, view, change, preview }} />}
           {query && found.isPending && <p className="loading">Looking at the run…</p>}
-          {run && exporter && !tokens && <Rows {...{ project, run, exporter }} />}
+          {preview && exporter && !tokens && <Rows {...{ preview, exporter }} />}
         </div>
         <aside className="panel" aria-label="Export">
           <h2 className="hidden">Export</h2>
           {run && exporter && (
             <ExportTake
-              key={[run.id, view.to, view.tokenizer, preview?.totals.failed].join(" ")}
+              key={[run.id, view.to, view.tokenizer, preview?.totals?.failed].join(" ")}
               {...{ project, run, exporter, view }}
               preview={tokens ? preview : null}
             />
@@ -244,10 +244,10 @@ function Looked({ project, view, change, preview }: LookedProps) {
 /** Why no row is shown. */
 function rowless(preview: Preview, trajectory: string | null): string {
   if (trajectory === null) {
-    const first = preview.totals.failures[0]?.reason ?? Object.keys(preview.totals.left_out)[0];
+    const first = preview.totals?.failures[0]?.reason ?? Object.keys(preview.totals?.left_out ?? {})[0];
     return `No trajectory of this run has rows with these choices${first ? `: ${visible(first)}` : ""}.`;
   }
-  const why = preview.totals.failures.find((one) => trajectory === `ext:${one.trajectory}`)?.reason;
+  const why = preview.totals?.failures.find((one) => trajectory === `ext:${one.trajectory_id}`)?.reason;
   return `No rows of it are in the file: ${why ? visible(why) : "it does not align, or it is left out"}.`;
 }
 
@@ -270,15 +270,14 @@ function Window({ total, from, onGo }: { total: number; from: number; onGo: (fro
 }
 
 /** An exporter of spans has nothing to align. */
-function Rows({ project, run, exporter }: { project: string; run: Run; exporter: ExporterInfo }) {
-  const spans = useSpanCount(project, run, true).data;
+function Rows({ preview, exporter }: { preview: Preview; exporter: ExporterInfo }) {
   return (
     <div className="page">
       <h2>One row a span</h2>
       <p>
         {inline(exporter.name)} writes spans, not tokens: there is nothing to align.{" "}
-        {typeof spans === "number" ? <b>{plural(spans, "row")}</b> : "One row for every span"} of{" "}
-        {plural(run.total, "trajectory", "trajectories")}.
+        {preview.span_rows !== null && <b>{plural(preview.span_rows, "row")}</b>} of{" "}
+        {plural(preview.of, "trajectory", "trajectories")}.
       </p>
     </div>
   );

@@ -8,6 +8,7 @@ import { remember } from "../neighbours";
 import { EmptyList, NoMatch } from "../parts/empty";
 import { Filters } from "../parts/filters";
 import { Go } from "../parts/go";
+import { TRAJECTORIES } from "../parts/help";
 import { LongName } from "../parts/long-name";
 import { RunChooser } from "../parts/run-chooser";
 import { Strip } from "../parts/strip";
@@ -27,8 +28,9 @@ import {
 import { inline } from "../pure/visible";
 import { spanName } from "../pure/words";
 import { useRuns } from "../queries";
+import { useSheet } from "../sheet";
 
-const FLAGS = new Set(["errors", "no_group", "zero_variance"]);
+const FLAGS = new Set(["errors", "no_group", "zero_variance", "labelled"]);
 const NUMBERS = new Set(["outcome_min", "outcome_max", "step_min", "step_max"]);
 
 /** The URL's filters as the API takes them; a number that is not one is left out. */
@@ -57,6 +59,7 @@ export function TrajectoryList({ project }: { project: string }) {
     placeholderData: (before) => before,
   });
   useEffect(() => remember(query));
+  useSheet(TRAJECTORIES);
   const toExport = exportsPath(project) + writeExport({ ...NO_EXPORT, run: list.run });
   useKeys({ j: () => moveFocus(1), k: () => moveFocus(-1), e: () => go(toExport) });
   const first = pages.data?.pages[0];
@@ -147,6 +150,7 @@ const HEADS = [
   "credit by span",
   "errors",
   "notes",
+  "labels",
   "model",
   "when",
 ];
@@ -206,6 +210,11 @@ function Row({ row, index, start, full, to }: RowProps) {
         <Go to={to} className="cover" title={inline(row.external_id)} aria-label={inline(row.external_id)}>
           <LongName name={row.external_id} />
         </Go>
+        {row.n_overrides > 0 && (
+          <span className="badge" title={`edges that people edited: ${count(row.n_overrides)}`}>
+            edited
+          </span>
+        )}
       </span>
       <span role="cell" className="figure">
         {row.outcome === null ? <span className="muted">none yet</span> : number(row.outcome)}
@@ -239,6 +248,9 @@ function Row({ row, index, start, full, to }: RowProps) {
       </span>
       <span role="cell" className="figure">
         {row.n_notes > 0 ? count(row.n_notes) : <span className="muted">0</span>}
+      </span>
+      <span role="cell" className="figure" title="labels of its spans">
+        {row.n_labels > 0 ? count(row.n_labels) : <span className="muted">0</span>}
       </span>
       <span role="cell" title={row.model === null ? "the log names no model" : inline(row.model)}>
         {row.model === null ? <span className="muted">–</span> : inline(row.model)}

@@ -5,6 +5,7 @@ import { api, type Run } from "../api";
 import { useKeys } from "../keys";
 import { go } from "../location";
 import { Go } from "../parts/go";
+import { ROWS } from "../parts/help";
 import { RunActions } from "../parts/run-actions";
 import { RunState } from "../parts/run-state";
 import { ScoreNow } from "../parts/score-now";
@@ -14,6 +15,7 @@ import { count, plural, when } from "../pure/format";
 import { listPath, runPath } from "../pure/url";
 import { inline } from "../pure/visible";
 import { running } from "../queries";
+import { useSheet } from "../sheet";
 import "../styles/runs.css";
 
 const PAGE = 50;
@@ -30,6 +32,7 @@ export function RunsView({ project }: { project: string }) {
     refetchInterval: (query) => (query.state.data?.pages.some((page) => page.items.some(running)) ? 1000 : false),
   });
   const rows = pages.data?.pages.flatMap((page) => page.items) ?? [];
+  useSheet(ROWS);
   useKeys({ j: () => moveFocus(1), k: () => moveFocus(-1) });
   if (pages.error && !pages.data) return <Trouble error={pages.error} what="the runs" />;
   if (!pages.data) return <p className="loading">Loading…</p>;

@@ -1,5 +1,6 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import type { CreditColumns, Run, Trajectory } from "../api";
+import { previewColumns, useEditing } from "../editing";
 import { useFind } from "../finding";
 import { type Bindings, useKeys } from "../keys";
 import { offerLink } from "../link";
@@ -9,6 +10,7 @@ import { copy } from "../notice";
 import { AgreementLine } from "../parts/agreement";
 import { Details } from "../parts/details";
 import { FindBar } from "../parts/find-bar";
+import { TRAJECTORY } from "../parts/help";
 import { Overview } from "../parts/overview";
 import { RailKey } from "../parts/rail";
 import type { Column } from "../parts/span-row";
@@ -25,10 +27,16 @@ import { defaultRun, named, runName } from "../pure/runs";
 import { fullBar, inForce, largest, type Sizes } from "../pure/scale";
 import { difference, ranking } from "../pure/stats";
 import { exportsPath, FOLDS, NO_EXPORT, type View, writeExport, writeView } from "../pure/url";
+import { useSheet } from "../sheet";
 import "../styles/find.css";
 import { inline, visible } from "../pure/visible";
 import { useCredits, useEvidence, useGraph, useRuns, useRunsWith, useTrajectory, useWhy } from "../queries";
 import { Missing } from "./missing";
+import "../styles/edits.css";
+import "../styles/cone.css";
+
+const Cone = lazy(() => import("../parts/cone").then((module) => ({ default: module.Cone })));
+const EdgeEditor = lazy(() => import("../parts/edge-editor").then((module) => ({ default: module.EdgeEditor })));
 
 interface Props {
   project: string;
@@ -68,6 +76,7 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
   const byLabel = by.data ? runName(runs, by.data.run, by.data.label) : "";
   const order = useMemo(() => ranking(by.data?.[view.show] ?? []), [by.data, view.show]);
   const chosen = selection(view, trajectory, by.data, order);
+  useSheet(TRAJECTORY);
   const find = useFind(project, trajectory.id, view, chosen, change);
   const box = useRef<HTMLInputElement>(null);
   const selected = view.span === null ? (find.hits?.span[find.occ - 1] ?? chosen) : chosen;
@@ -75,10 +84,16 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
   const marks = useMemo(() => together(find.marks, marksOf(edges, pointed)), [find.marks, edges, pointed]);
   const path = usePath(project, trajectory, by.data, selected);
   const lanes = useMemo(() => lanesOf(graph), [graph]);
+  const editing = useEditing(project, trajectory.id, graph, by.data);
+  const seen = view.edit && editing.seen ? previewColumns(editing.seen, byLabel, view.show) : null;
+  const [late, setLate] = useState<{ span: number; why: string } | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever asks for the cone again gets another try
+  useEffect(() => setLate(null), [view.view]);
+  const cone = view.view === "cone" && selected !== null && late?.span !== selected;
   useEffect(() => {
     document.title = `${inline(trajectory.external_id)} · trajcredit`;
   }, [trajectory.external_id]);
-  const select = (span: number | "none") => change({ span });
+  const select = (span: number | "none") => editing.picked(span) || change({ span });
   const toExport =
     exportsPath(project) + writeExport({ ...NO_EXPORT, run: by.data?.run ?? byName, trajectory: trajectory.id });
   const exact = useStable(() => linkOf(view, selected, by.data, vs.data));
@@ -90,6 +105,7 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
     b: () => setOpen("by"),
     "Shift+B": () => setOpen("vs"),
     d: () => view.vs !== null && change({ diff: !view.diff }),
+    v: () => change({ view: view.view === "cone" ? "rail" : "cone" }),
     f: () => change({ fold: view.fold.length > 0 ? [] : [...FOLDS] }),
     e: () => go(toExport),
     y: () => void link(),
@@ -126,29 +142,69 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
         {view.vs !== null && (
           <Headline {...{ runs, name: view.vs, credits: vs.data, error: vs.error }} onScore={() => setOpen("vs")} />
         )}
-        {by.data && vs.data && <AgreementLine by={by.data} vs={vs.data} show={view.show} runs={runs} />}
+        {view.view === "cone" && !cone && (
+          <p className="conenotice" role="status">
+            {late === null || selected === null
+              ? "Cone: select a span to see what it rests on and what rests on it."
+              : `The cone of s${selected} is not drawn: ${late.why}. The rail stays.`}
+          </p>
+        )}
+        {by.data && vs.data && (
+          <AgreementLine {...{ project, runs }} trajectory={trajectory.id} by={by.data} vs={vs.data} show={view.show} />
+        )}
       </div>
       <div className="split">
-        <Transcript
-          {...{ project, trajectory, graph, lanes, selected, marks, path }}
-          columns={shown.columns}
-          full={shown.full}
-          exactZero={!view.diff && by.data?.law === "mask"}
-          fold={view.fold}
-          find={
-            <FindBar
-              {...{ box, q: view.q, hits: find.hits, occ: find.occ, busy: find.busy, error: find.error }}
-              onSearch={(q) => change({ q, occ: 0 })}
-              onGo={find.go}
-            />
-          }
-          hits={find.hits}
-          occ={find.occ}
-          named={find.names}
-          onSelect={select}
-        />
+        <div className={cone ? "drawn withcone" : "drawn"}>
+          {cone && (
+            <Suspense fallback={<p className="loading">Loading…</p>}>
+              <Cone
+                {...{ project, trajectory, graph, path }}
+                span={selected}
+                credit={by.data?.[view.show] ?? []}
+                run={byLabel}
+                onSelect={select}
+                onGiveUp={(why) => setLate({ span: selected, why })}
+              />
+            </Suspense>
+          )}
+          <Transcript
+            {...{ project, trajectory, graph, lanes, selected, marks, path }}
+            edits={editing.rail}
+            rail={!cone}
+            columns={seen?.columns ?? shown.columns}
+            full={seen?.full ?? shown.full}
+            exactZero={!seen && !view.diff && by.data?.law === "mask"}
+            fold={view.fold}
+            find={
+              <FindBar
+                {...{ box, q: view.q, hits: find.hits, occ: find.occ, busy: find.busy, error: find.error }}
+                onSearch={(q) => change({ q, occ: 0 })}
+                onGo={find.go}
+              />
+            }
+            hits={find.hits}
+            occ={find.occ}
+            named={find.names}
+            onSelect={select}
+          />
+        </div>
         <aside className="panel" aria-label="Details">
-          {selected === null ? (
+          {view.edit ? (
+            <Suspense fallback={<p className="loading">Loading…</p>}>
+              <EdgeEditor
+                {...{ project, trajectory, editing }}
+                span={selected}
+                run={runs.find((run) => run.id === by.data?.run) ?? null}
+                show={view.show}
+                onSelect={select}
+                onRan={(run) => change({ by: run, vs: by.data?.run ?? null, edit: false })}
+                onClose={() => {
+                  change({ edit: false });
+                  requestAnimationFrame(() => document.querySelector<HTMLElement>(".editedges")?.focus());
+                }}
+              />
+            </Suspense>
+          ) : selected === null ? (
             <Overview {...{ project, trajectory }} credits={by.data} run={byLabel} onSelect={select} />
           ) : (
             <Details
@@ -157,13 +213,15 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
               credits={by.data}
               run={byLabel}
               listing={edges}
+              removed={(editing.saved?.in_force ?? []).filter((one) => one.saying.action === "remove")}
               show={view.show}
               onPoint={setPointed}
               onSelect={select}
               onClose={() => select("none")}
+              onEdit={() => change({ edit: true, span: selected })}
             />
           )}
-          <RailKey />
+          <RailKey edited={view.edit || (editing.saved?.in_force.length ?? 0) > 0} />
         </aside>
       </div>
     </main>
