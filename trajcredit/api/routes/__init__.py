@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from trajcredit.api.routes import (
     dashboard,
+    diagnostics,
     edges,
     finding,
+    groups,
     labels,
     plugins,
     rewards,
@@ -22,6 +24,7 @@ API = (
     uploads.router,
     trajectories.router,
     finding.router,
+    groups.router,
     edges.router,
     rewards.router,
     labels.router,
@@ -29,5 +32,7 @@ API = (
     run_events.router,
     plugins.router,
     dashboard.router,
+    diagnostics.router,
+    plugins.router,
 )
 SITE = (plugins.health, site.router)

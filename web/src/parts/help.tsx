@@ -21,7 +21,12 @@ export const ROWS: Section = {
 
 export const TRAJECTORIES: Section = {
   title: "The list",
-  keys: [...ROWS.keys, ["e", "what a trainer will see: the export preview"]],
+  keys: [
+    ...ROWS.keys,
+    ["x  c", "select rows, compare the two selected ones"],
+    ["g", "the group of the row"],
+    ["e", "what a trainer will see: the export preview"],
+  ],
 };
 
 export const TRAJECTORY: Section = {
@@ -41,8 +46,18 @@ export const TRAJECTORY: Section = {
     ["1 – 4", "label the span: culprit, contributed, innocent, can’t tell"],
     ["m", "a note on it"],
     ["e", "what a trainer will see of it: the export preview"],
+    ["g", "the group of this rollout: its siblings side by side"],
     ["y", "copy a link to this view"],
     ["Esc", "clear the selection"],
+  ],
+};
+
+export const GROUP: Section = {
+  title: "The group",
+  keys: [
+    ["n  N", "next, previous difference of the two rollouts"],
+    ["a  b", "choose the left, the right rollout"],
+    ["y", "copy a link to this view"],
   ],
 };
 

@@ -19,6 +19,7 @@ import { Title, Toolbar } from "../parts/trajectory-bars";
 import { Transcript } from "../parts/transcript";
 import { Trouble } from "../parts/trouble";
 import { type Graph, graphOf, strongest } from "../pure/graph";
+import { ANY_TWO, writeGroup } from "../pure/groups";
 import { together } from "../pure/hits";
 import { lanesOf } from "../pure/lanes";
 import { listing, marksOf } from "../pure/marks";
@@ -26,7 +27,7 @@ import { edgeKey } from "../pure/rail";
 import { defaultRun, named, runName } from "../pure/runs";
 import { fullBar, inForce, largest, type Sizes } from "../pure/scale";
 import { difference, ranking } from "../pure/stats";
-import { exportsPath, FOLDS, NO_EXPORT, type View, writeExport, writeView } from "../pure/url";
+import { exportsPath, FOLDS, groupPath, NO_EXPORT, type View, writeExport, writeView } from "../pure/url";
 import { useSheet } from "../sheet";
 import "../styles/find.css";
 import { inline, visible } from "../pure/visible";
@@ -96,6 +97,7 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
   const select = (span: number | "none") => editing.picked(span) || change({ span });
   const toExport =
     exportsPath(project) + writeExport({ ...NO_EXPORT, run: by.data?.run ?? byName, trajectory: trajectory.id });
+  const toGroup = groupPath(project, trajectory.group_id) + writeGroup({ ...ANY_TWO, by: view.by, a: trajectory.id });
   const exact = useStable(() => linkOf(view, selected, by.data, vs.data));
   useEffect(() => offerLink(exact), [exact]);
   const link = () => copy(exact(), "Link to this view copied.");
@@ -108,6 +110,7 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
     v: () => change({ view: view.view === "cone" ? "rail" : "cone" }),
     f: () => change({ fold: view.fold.length > 0 ? [] : [...FOLDS] }),
     e: () => go(toExport),
+    g: () => go(toGroup),
     y: () => void link(),
     "/": () => box.current?.focus(),
     "Shift+/": () => box.current?.focus(),
@@ -119,9 +122,9 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
   return (
     <main className="screen">
       <Title
-        project={project}
         trajectory={trajectory}
         toExport={toExport}
+        toGroup={toGroup}
         onReport={() => select("none")}
         onLink={() => void link()}
       />
