@@ -17,8 +17,6 @@ const KEYS: Key[] = [
   ["e", "what a trainer will see of it: the export preview"],
   ["g", "the group of this rollout: its siblings side by side"],
   ["x  c", "in the list: select rows, compare the two selected ones"],
-  ["n  N", "in a group: next, previous difference of the two rollouts"],
-  ["a  b", "in a group: choose the left, the right rollout"],
   ["y", "copy a link to this view"],
   ["Esc", "clear the selection"],
   ["?", "this sheet"],

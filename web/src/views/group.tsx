@@ -6,7 +6,7 @@ import type { How } from "../location";
 import { copy } from "../notice";
 import { CallTree } from "../parts/call-tree";
 import { GroupTitle } from "../parts/group-title";
-import { Help } from "../parts/help";
+import { Help, type Key } from "../parts/help";
 import { RunChooser } from "../parts/run-chooser";
 import { type Handle, SideBySide } from "../parts/side-by-side";
 import { SideChooser } from "../parts/side-chooser";
@@ -17,6 +17,13 @@ import { inline, visible } from "../pure/visible";
 import { useAlignment, useGroup, useRuns, useRunsWith } from "../queries";
 import { Missing } from "./missing";
 import "../styles/groups.css";
+
+const KEYS: Key[] = [
+  ["n  N", "next, previous call that differs"],
+  ["a  b", "choose the left, the right rollout; Enter comes back"],
+  ["y", "copy a link to this view"],
+  ["?", "this sheet"],
+];
 
 /** One group: what its rollouts share, where they part, and two of them side by side. */
 export function GroupView({ project, group: id }: { project: string; group: string }) {
@@ -108,7 +115,7 @@ function Screen({ project, group, runs: newest, by, view, change }: Props) {
           handle={rows}
         />
       )}
-      {help && <Help onClose={() => setHelp(false)} />}
+      {help && <Help keys={KEYS} onClose={() => setHelp(false)} />}
     </main>
   );
 }
