@@ -60,9 +60,7 @@ def said(store: Store) -> None:
             conn, PROJECT, [labels.Given(trajectory="ext:flight-1", span=2, verdict="culprit", labeller="ann")]
         )
         overrides.append(conn, PROJECT, "ext:flight-2", [there])
-        overrides.append(
-            conn, PROJECT, "ext:flight-2", [dataclasses.replace(there, action="withdraw", reason="it did not")]
-        )
+        overrides.append(conn, PROJECT, "ext:flight-2", [withdrawn])
 
 
 def main() -> None:
