@@ -199,7 +199,7 @@ function Row({ row, index, start, full, to }: RowProps) {
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: its link is what is operated
     <div className="tr" role="row" aria-rowindex={index + 2} style={{ transform: `translateY(${start}px)` }}>
-      <span role="cell">
+      <span role="cell" className={row.n_overrides > 0 ? "edited" : undefined}>
         <Go to={to} className="cover" title={inline(row.external_id)} aria-label={inline(row.external_id)}>
           <LongName name={row.external_id} />
         </Go>
