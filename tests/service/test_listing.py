@@ -44,6 +44,8 @@ def test_a_row_says_where_it_comes_from_and_how_its_group_did(filled: Store) -> 
     assert (page.total, page.total_exact, page.next, page.scale, page.run) == (3, True, None, None, None)
     bad = found["bad"]
     assert (bad.group, bad.group_size, bad.group_scored, bad.group_mean) == ("g", 3, 2, 0.5)
+    assert (bad.group_passed, bad.group_difference, found["good"].group_difference) == (1, -0.5, 0.5)
+    assert found["open"].group_difference is None
     assert (bad.outcome, bad.n_spans, bad.n_actions, bad.n_errors, bad.n_tokens) == (0.0, 6, 3, 0, None)
     assert (bad.format, bad.n_notes, bad.task, bad.model) == ("openai_chat", 1, "book", "m")
     assert (bad.top, bad.strip) == (None, None)
@@ -121,11 +123,11 @@ def test_an_empty_project_is_an_empty_page(store: Store) -> None:
 
 
 def test_boxes_offer_what_begins_so_the_most_frequent_first(filled: Store) -> None:
-    put(filled, run("ca", 1.0, name="x", group="h"))
-    assert suggested(filled, PROJECT, "tools") == ("look",)
-    assert suggested(filled, PROJECT, "groups") == ("g", "h")
-    assert suggested(filled, PROJECT, "groups", "h") == ("h",)
-    assert suggested(filled, PROJECT, "groups", most=1) == ("g",)
-    assert suggested(filled, PROJECT, "tools", "z") == ()
+    once = run("ca", 1.0, name="x")
+    put(filled, replace(once, spans=[replace(once.spans[0], name="late"), once.spans[1]]))
+    assert suggested(filled, PROJECT) == ("look", "late")
+    assert suggested(filled, PROJECT, "la") == ("late",)
+    assert suggested(filled, PROJECT, most=1) == ("look",)
+    assert suggested(filled, PROJECT, "z") == ()
     with pytest.raises(InputError, match="at most 1 to 200"):
-        suggested(filled, PROJECT, "tools", most=0)
+        suggested(filled, PROJECT, most=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from math import isfinite
 
 from trajcredit.errors import InputError
 from trajcredit.store import (
@@ -48,9 +48,14 @@ class ListRow:
     id: str
     external_id: str
     group: str
+    group_id: str
     group_size: int
     group_scored: int
+    group_passed: int
+    """How many of those that are scored passed: an outcome of at least 0.5."""
     group_mean: float | None
+    group_difference: float | None
+    """Its outcome less the mean of its group; null where it is not scored by the source that the group is."""
     dataset: str | None
     task: str | None
     trial: str | None
@@ -137,15 +142,12 @@ def listed(
     )
 
 
-def suggested(
-    store: Store, project: str, what: Literal["tools", "groups"], begins: str = "", most: int = MOST_NAMES
-) -> tuple[str, ...]:
-    """Names of tools or groups that begin so, the most frequent first."""
+def suggested(store: Store, project: str, begins: str = "", most: int = MOST_NAMES) -> tuple[str, ...]:
+    """Names of tools that begin so, the most frequent first."""
     if not 1 <= most <= MOST_NAMES:
         raise InputError(f"at most 1 to {MOST_NAMES} names are suggested, not {most}")
-    asked = {"tools": suggestions.tools, "groups": suggestions.groups}
     with store.read() as conn:
-        return tuple(one.name for one in asked[what](conn, project, begins, most))
+        return tuple(one.name for one in suggestions.tools(conn, project, begins, most))
 
 
 def tools(store: Store, project: str) -> set[str]:
@@ -168,9 +170,12 @@ def _row(
         id=one.id,
         external_id=one.external_id,
         group=one.group_name,
+        group_id=one.group_key,
         group_size=tally.size,
         group_scored=tally.scored,
+        group_passed=tally.passed,
         group_mean=tally.mean,
+        group_difference=_difference(one, tally),
         dataset=one.dataset,
         task=one.task,
         trial=one.trial,
@@ -190,6 +195,13 @@ def _row(
         top=None if top is None else TopSpan(top.span, top.tool or kinds[one.id, top.span], top.credit),
         strip=None if summary is None else summary.strip,
     )
+
+
+def _difference(one: Listed, tally: Tally) -> float | None:
+    if one.outcome is None or tally.mean is None or one.outcome_source != tally.source:
+        return None
+    difference = one.outcome - tally.mean
+    return difference if isfinite(difference) else None
 
 
 def _top(summary: Summary) -> Extreme | None:

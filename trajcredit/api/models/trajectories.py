@@ -27,9 +27,15 @@ class TrajectoryRow(Out):
     external_id: str
     group: str
     """Readable name of its group."""
+    group_id: str
+    """What /groups/{id} takes."""
     group_size: int
     group_scored: int
+    group_passed: int
+    """How many of those that are scored passed: an outcome of at least 0.5."""
     group_mean: FiniteFloat | None
+    group_difference: FiniteFloat | None
+    """Its outcome less the mean of its group; null where it is not scored by the source that the group is."""
     dataset: str | None
     task: str | None
     trial: str | None
@@ -85,6 +91,7 @@ class TrajectoryOut(Out):
     external_id: str
     project: str
     group: str
+    group_id: str
     group_size: int
     group_scored: int
     group_mean: FiniteFloat | None

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from trajcredit.api.routes import dashboard, edges, labels, plugins, rewards, runs, site, trajectories, uploads
+from trajcredit.api.routes import (
+    dashboard,
+    diagnostics,
+    edges,
+    finding,
+    groups,
+    labels,
+    plugins,
+    rewards,
+    run_events,
+    runs,
+    site,
+    trajectories,
+    uploads,
+)
 
 __all__ = ["API", "SITE"]
 
 API = (
     uploads.router,
     trajectories.router,
+    finding.router,
+    groups.router,
     edges.router,
     rewards.router,
     labels.router,
     runs.router,
-    plugins.router,
+    run_events.router,
     dashboard.router,
+    diagnostics.router,
+    plugins.router,
 )
 SITE = (plugins.health, site.router)
