@@ -104,6 +104,8 @@ class SpanTokens(_Noun, frozen=True):
     logprobs: list[float] | None = None
     mask: list[int] | None = None
     n: int | None = None
+    ref_logprobs: list[float] | None = None
+    """What the reference policy gives the same tokens: how far training has moved is measured against it."""
 
 
 class Span(_Noun, frozen=True):

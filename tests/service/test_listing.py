@@ -121,11 +121,11 @@ def test_an_empty_project_is_an_empty_page(store: Store) -> None:
 
 
 def test_boxes_offer_what_begins_so_the_most_frequent_first(filled: Store) -> None:
-    put(filled, run("ca", 1.0, name="x", group="h"))
-    assert suggested(filled, PROJECT, "tools") == ("look",)
-    assert suggested(filled, PROJECT, "groups") == ("g", "h")
-    assert suggested(filled, PROJECT, "groups", "h") == ("h",)
-    assert suggested(filled, PROJECT, "groups", most=1) == ("g",)
-    assert suggested(filled, PROJECT, "tools", "z") == ()
+    once = run("ca", 1.0, name="x")
+    put(filled, replace(once, spans=[replace(once.spans[0], name="late"), once.spans[1]]))
+    assert suggested(filled, PROJECT) == ("look", "late")
+    assert suggested(filled, PROJECT, "la") == ("late",)
+    assert suggested(filled, PROJECT, most=1) == ("look",)
+    assert suggested(filled, PROJECT, "z") == ()
     with pytest.raises(InputError, match="at most 1 to 200"):
-        suggested(filled, PROJECT, "tools", most=0)
+        suggested(filled, PROJECT, most=0)

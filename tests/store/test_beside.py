@@ -51,14 +51,12 @@ def test_rewards_say_when_they_came_in(store: Store) -> None:
     assert first.received < late.received
 
 
-def test_tools_and_groups_are_suggested_by_their_first_letters_most_frequent_first(store: Store) -> None:
-    put(store, *(run("uca", name=f"t{n}", group=f"g{n // 2}%") for n in range(5)))
+def test_tools_are_suggested_by_their_first_letters(store: Store) -> None:
+    put(store, *(run("uca", name=f"t{n}") for n in range(5)))
     with store.read() as conn:
         assert suggestions.tools(conn, PROJECT, "", 10) == [suggestions.Counted("look", 5)]
         assert suggestions.tools(conn, PROJECT, "l%", 10) == []
-        found = suggestions.groups(conn, PROJECT, "g", 2)
-        assert [(one.name, one.count) for one in found] == [("g0%", 2), ("g1%", 2)]
-        assert suggestions.groups(conn, "other", "", 2) == []
+        assert suggestions.tools(conn, "other", "", 10) == []
 
 
 def test_lists_filter_by_the_name_of_a_group_and_by_a_part_of_the_id(store: Store) -> None:

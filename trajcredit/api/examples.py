@@ -12,6 +12,7 @@ LIST = {
             "id": "019a4f3e-7c1b-7000-8000-0123456789ab",
             "external_id": "t-1",
             "group": "g-1",
+            "group_id": "5f0c3f1d9a7b4e2286c1d0e9b8a7f645",
             "group_size": 4,
             "group_scored": 4,
             "group_mean": 0.5,

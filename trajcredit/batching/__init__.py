@@ -5,6 +5,7 @@ from trajcredit.batching.columns import Columns, columns_of
 from trajcredit.batching.decisions import decisions, spread, turns_of
 from trajcredit.batching.groups import GROUP_FIELDS, group_key, group_names
 from trajcredit.batching.heads import Head
+from trajcredit.batching.keys import call_keys, plain
 from trajcredit.batching.overrides import columns_with_overrides
 from trajcredit.batching.pack import assemble, pack
 
@@ -14,12 +15,14 @@ __all__ = [
     "Columns",
     "Head",
     "assemble",
+    "call_keys",
     "columns_of",
     "columns_with_overrides",
     "decisions",
     "group_key",
     "group_names",
     "pack",
+    "plain",
     "spread",
     "turns_of",
 ]

@@ -14,7 +14,7 @@ from trajcredit.arrays import BOOL, I64
 from trajcredit.batching.heads import Head
 from trajcredit.model import Trajectory
 
-__all__ = ["call_keys", "pools", "state_keys"]
+__all__ = ["call_keys", "plain", "pools", "state_keys"]
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 MASK = (1 << 64) - 1
@@ -26,7 +26,7 @@ def call_keys(trajectory: Trajectory) -> list[int]:
     Numbers that are equal are equal (6 and 6.0); broken arguments count as the text they are.
     """
     return [
-        _hash(_encode((span.name, _plain(span.arguments) if span.arguments is not None else span.arguments_raw)))
+        _hash(_encode((span.name, plain(span.arguments) if span.arguments is not None else span.arguments_raw)))
         if span.kind == "tool_call"
         else 0
         for span in trajectory.spans
@@ -110,14 +110,14 @@ def _root(pool: list[int], p: int) -> int:
     return p
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Numbers that are whole as integers, so that 6 and 6.0 hash alike."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value
 
 

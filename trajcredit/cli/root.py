@@ -25,6 +25,7 @@ COMMANDS = {
     "show": "The transcripts as they were read.",
     "eval": "Attributors graded on labels: known culprits, true advantages.",
     "advise": "Which attributor suits a data set, and why.",
+    "diagnose": "Ten ways a run looks broken: found, clear, or what the log lacks to tell.",
     "select": "Rollouts to train on: passing ones, the best of each group, preference pairs.",
     "relabel": "Failed rollouts as if what they did had been asked for.",
     "critic": "A critic fitted to logs and kept in a file, for logs to come.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from trajcredit.errors import InputError
 from trajcredit.store import (
@@ -48,6 +47,7 @@ class ListRow:
     id: str
     external_id: str
     group: str
+    group_id: str
     group_size: int
     group_scored: int
     group_mean: float | None
@@ -137,15 +137,12 @@ def listed(
     )
 
 
-def suggested(
-    store: Store, project: str, what: Literal["tools", "groups"], begins: str = "", most: int = MOST_NAMES
-) -> tuple[str, ...]:
-    """Names of tools or groups that begin so, the most frequent first."""
+def suggested(store: Store, project: str, begins: str = "", most: int = MOST_NAMES) -> tuple[str, ...]:
+    """Names of tools that begin so, the most frequent first."""
     if not 1 <= most <= MOST_NAMES:
         raise InputError(f"at most 1 to {MOST_NAMES} names are suggested, not {most}")
-    asked = {"tools": suggestions.tools, "groups": suggestions.groups}
     with store.read() as conn:
-        return tuple(one.name for one in asked[what](conn, project, begins, most))
+        return tuple(one.name for one in suggestions.tools(conn, project, begins, most))
 
 
 def tools(store: Store, project: str) -> set[str]:
@@ -168,6 +165,7 @@ def _row(
         id=one.id,
         external_id=one.external_id,
         group=one.group_name,
+        group_id=one.group_key,
         group_size=tally.size,
         group_scored=tally.scored,
         group_mean=tally.mean,

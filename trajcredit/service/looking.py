@@ -28,6 +28,7 @@ class Skeleton:
     external_id: str
     project: str
     group: str
+    group_id: str
     group_size: int
     group_scored: int
     group_mean: float | None
@@ -89,6 +90,7 @@ def skeleton(store: Store, project: str, ref: str) -> Skeleton:
         external_id=one.external_id,
         project=one.project,
         group=one.group_name,
+        group_id=one.group_key,
         group_size=tally.size,
         group_scored=tally.scored,
         group_mean=tally.mean,

@@ -1,4 +1,4 @@
-"""What there is to filter by: the tools and the groups of a project, the most frequent first."""
+"""What there is to filter by: the tools of a project, the most frequent first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trajcredit.store.border import clean
 from trajcredit.store.packing import tools_from
 from trajcredit.store.tables import packed, tool_use, trajectories
 
-__all__ = ["Counted", "declared", "groups", "tools"]
+__all__ = ["Counted", "declared", "tools"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,6 @@ def declared(conn: Connection, project: str) -> set[str]:
     sets = select(packed.c.tools).join(trajectories, trajectories.c.key == packed.c.trajectory)
     texts = conn.scalars(sets.where(trajectories.c.project == project).distinct())
     return {name for text in texts for name in tools_from(text).offered}
-
-
-def groups(conn: Connection, project: str, prefix: str, most: int) -> list[Counted]:
-    """Names of groups by how many trajectories are in them."""
-    return _counted(conn, trajectories.c.group_name, trajectories.c.project == project, prefix, most)
 
 
 def _counted(

@@ -35,6 +35,8 @@ function screensOf(ids, others) {
     keys: [`${failed}?by=dag`, text, (page) => page.keyboard.press("?")],
     stale: [`/p/late/t/${others.open}?by=dag`, ".headline"],
     unread: [`/p/late/t/${others.after}?by=dag`, ".headline"],
+    groups: ["/p/default/groups", ".dots"],
+    group: ["/p/default/g/ext:denver-sanjose?by=dag", ".pair"],
     exports: ["/p/default/exports?run=dag&to=verl&tokenizer=byte-level", ".token"],
     noids: ["/p/default/exports?run=dag&to=verl", ".alarm"],
     rows: ["/p/default/exports?run=dag&to=parquet", ".take"],

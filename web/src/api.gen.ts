@@ -161,6 +161,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/diagnostics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Diagnose
+         * @description Failure modes of the newest trajectories of a project that meet every filter, in whole groups.
+         */
+        get: operations["diagnose"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/exporters": {
         parameters: {
             query?: never;
@@ -229,10 +249,50 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Suggest Groups
-         * @description Groups that begin so, the largest first.
+         * List Groups
+         * @description Groups of a project.
          */
-        get: operations["suggest_groups"];
+        get: operations["list_groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/groups/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Group
+         * @description One group: its rollouts, their tree of calls, and the first split that matters.
+         */
+        get: operations["get_group"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/groups/{id}/alignment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Alignment
+         * @description Two rollouts of a group, call by call.
+         */
+        get: operations["get_alignment"];
         put?: never;
         post?: never;
         delete?: never;
@@ -772,6 +832,21 @@ export interface components {
             shared: number;
         };
         /**
+         * AlignedRow
+         * @description What stands side by side: equal, of one tool or kind but different, or only in a or b.
+         */
+        AlignedRow: {
+            a: components["schemas"]["CellOut"] | null;
+            b: components["schemas"]["CellOut"] | null;
+            /** Differences */
+            differences: components["schemas"]["ArgumentDifference"][];
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "same" | "differs" | "a" | "b";
+        };
+        /**
          * AlignmentFailureOut
          * @description Where a trajectory's tokens do not fit its spans.
          */
@@ -784,6 +859,60 @@ export interface components {
             trajectory_id: string;
             /** Turn */
             turn: number;
+        };
+        /**
+         * AlignmentOut
+         * @description Two rollouts, row by row.
+         */
+        AlignmentOut: {
+            a: components["schemas"]["SideOut"];
+            b: components["schemas"]["SideOut"];
+            /** First */
+            first: number | null;
+            /** Label */
+            label: string | null;
+            /** Notes */
+            notes: string[];
+            /** Rows */
+            rows: components["schemas"]["AlignedRow"][];
+            /** Run */
+            run: string | null;
+            /** Scale */
+            scale: number;
+        };
+        /**
+         * ArgumentDifference
+         * @description An argument that the two calls of a row have otherwise; null where one has it not.
+         */
+        ArgumentDifference: {
+            /** A */
+            a: string | null;
+            /** B */
+            b: string | null;
+            /** Path */
+            path: string;
+        };
+        /**
+         * ArgumentOut
+         * @description One argument of a call in the tree.
+         */
+        ArgumentOut: {
+            /** Differs */
+            differs: boolean;
+            /** Path */
+            path: string;
+            /** Value */
+            value: string;
+        };
+        /**
+         * ArgumentValue
+         * @description An argument of a call.
+         */
+        ArgumentValue: {
+            /** Path */
+            path: string;
+            /** Value */
+            value: string;
         };
         /**
          * AttributorInfo
@@ -803,6 +932,92 @@ export interface components {
             scope: "group" | "batch";
             /** Summary */
             summary: string;
+        };
+        /**
+         * CellOut
+         * @description A call or a message in one rollout.
+         */
+        CellOut: {
+            /** Arguments */
+            arguments: components["schemas"]["ArgumentValue"][];
+            /** Credit */
+            credit: number | null;
+            /** Folded */
+            folded: number;
+            /** Is Error */
+            is_error: boolean;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "system" | "user" | "assistant" | "tool_call";
+            /** Name */
+            name: string | null;
+            /** Result */
+            result: string | null;
+            /** Result Size */
+            result_size: number;
+            /** Size */
+            size: number;
+            /** Span */
+            span: number;
+            /** Step */
+            step: number | null;
+            /** Text */
+            text: string;
+        };
+        /**
+         * ChanceOut
+         * @description Ways to deal the same rewards out among the rollouts, in which some split is as wide.
+         */
+        ChanceOut: {
+            /** As Wide */
+            as_wide: number;
+            /** Exact */
+            exact: boolean;
+            /** P */
+            p: number;
+            /** Ways */
+            ways: number;
+        };
+        /**
+         * ChecklistItem
+         * @description One thing a run should have in place, as far as a log can tell (`ask`: it cannot).
+         */
+        ChecklistItem: {
+            /** Item */
+            item: string;
+            /** Says */
+            says: string;
+            /**
+             * Tick
+             * @enum {string}
+             */
+            tick: "yes" | "no" | "in part" | "ask";
+        };
+        /**
+         * ComparisonOut
+         * @description Two policy versions, models, data sets or steps on the same tasks, paired.
+         */
+        ComparisonOut: {
+            /** A */
+            a: string;
+            /** B */
+            b: string;
+            /** Common */
+            common: number;
+            /** Differences */
+            differences: components["schemas"]["DifferenceOut"][];
+            /** Field */
+            field: string;
+            /** Only A */
+            only_a: number;
+            /** Only B */
+            only_b: number;
+            /** Rollouts A */
+            rollouts_a: number;
+            /** Rollouts B */
+            rollouts_b: number;
         };
         /**
          * CreditColumns
@@ -890,6 +1105,96 @@ export interface components {
             shortest: number;
             /** Tenth */
             tenth: number;
+        };
+        /**
+         * DiagnosedOver
+         * @description What was read.
+         */
+        DiagnosedOver: {
+            /** Attributor */
+            attributor: string;
+            /** Groups */
+            groups: number;
+            /** Left Out */
+            left_out: number;
+            /** Pass At */
+            pass_at: number;
+            /** Proxy */
+            proxy: string | null;
+            /** Reward */
+            reward: string | null;
+            /** Scored */
+            scored: number;
+            /** Steps */
+            steps: number;
+            /** Tasks */
+            tasks: number;
+            /** Trajectories */
+            trajectories: number;
+            /** Trusted */
+            trusted: string | null;
+            /** Versions */
+            versions: number;
+        };
+        /**
+         * Diagnosis
+         * @description Everything there is to say of a selection.
+         */
+        Diagnosis: {
+            /** Checklist */
+            checklist: components["schemas"]["ChecklistItem"][];
+            comparison: components["schemas"]["ComparisonOut"] | null;
+            diversity: components["schemas"]["DiversityOut"];
+            /** Modes */
+            modes: components["schemas"]["FailureModeOut"][];
+            /** Notes */
+            notes: components["schemas"]["NoteOut"][];
+            over: components["schemas"]["DiagnosedOver"];
+            /** Pass At K */
+            pass_at_k: components["schemas"]["PassAtKOut"][];
+            trend: components["schemas"]["TrendOut"];
+        };
+        /**
+         * DifferenceOut
+         * @description One measure: means over common tasks, b minus a with its 95 % interval, tasks that went up, down, or stayed.
+         */
+        DifferenceOut: {
+            /** A */
+            a: number;
+            /** B */
+            b: number;
+            /** Difference */
+            difference: number;
+            /** Down */
+            down: number;
+            /** High */
+            high: number | null;
+            /** Low */
+            low: number | null;
+            /** Measure */
+            measure: string;
+            /** Same */
+            same: number;
+            /** Tasks */
+            tasks: number;
+            /** Unit */
+            unit: string;
+            /** Up */
+            up: number;
+        };
+        /**
+         * DiversityOut
+         * @description How unlike the calls of siblings are; null where no group makes any.
+         */
+        DiversityOut: {
+            /** Distinct */
+            distinct: number | null;
+            /** Groups */
+            groups: number;
+            /** Identical */
+            identical: number;
+            /** Overlap */
+            overlap: number | null;
         };
         /**
          * EdgeChange
@@ -1103,6 +1408,55 @@ export interface components {
             summary: string;
         };
         /**
+         * FailureEvidence
+         * @description One place to look at.
+         */
+        FailureEvidence: {
+            /** External Id */
+            external_id: string | null;
+            /** Says */
+            says: string;
+            /** Span */
+            span: number | null;
+            /** Trajectory */
+            trajectory: string;
+        };
+        /**
+         * FailureModeOut
+         * @description One failure mode. Figure, its 95 % interval by tasks and the threshold are in `unit`; null: not to be taken.
+         */
+        FailureModeOut: {
+            /** Evidence */
+            evidence: components["schemas"]["FailureEvidence"][];
+            /** Figure */
+            figure: number | null;
+            /** High */
+            high: number | null;
+            /** Low */
+            low: number | null;
+            /** Mitigation */
+            mitigation: string;
+            /** Mode */
+            mode: string;
+            /** More */
+            more: number;
+            /** Needs */
+            needs: string | null;
+            /** Says */
+            says: string;
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "found" | "clear" | "needs";
+            /** Threshold */
+            threshold: number | null;
+            /** Title */
+            title: string;
+            /** Unit */
+            unit: string;
+        };
+        /**
          * FormatInfo
          * @description A registered log format.
          */
@@ -1152,6 +1506,142 @@ export interface components {
             remarks: string[];
             /** Runs */
             runs: components["schemas"]["RunGrade"][];
+        };
+        /**
+         * GroupMember
+         * @description One rollout of a group.
+         */
+        GroupMember: {
+            /** External Id */
+            external_id: string;
+            /** Id */
+            id: string;
+            /** N Calls */
+            n_calls: number | null;
+            /** N Spans */
+            n_spans: number;
+            /** Number */
+            number: number;
+            /** Outcome */
+            outcome: number | null;
+            /** Outcome Source */
+            outcome_source: ("verifier" | "human" | "reward_model" | "judge") | null;
+            /** Passed */
+            passed: boolean | null;
+            /** Path */
+            path: number | null;
+            /** Policy Version */
+            policy_version: string | null;
+            /** Reward */
+            reward: number | null;
+            /** Trial */
+            trial: string | null;
+        };
+        /**
+         * GroupOut
+         * @description One group: its rollouts, how they did, what they did, and what divides them.
+         */
+        GroupOut: {
+            /** A */
+            a: string | null;
+            /** B */
+            b: string | null;
+            /** Dataset */
+            dataset: string | null;
+            /** Id */
+            id: string;
+            /** Label */
+            label: string | null;
+            /** Mean */
+            mean: number | null;
+            /** Members */
+            members: components["schemas"]["GroupMember"][];
+            /** Name */
+            name: string;
+            /** Notes */
+            notes: string[];
+            /** Pass At K */
+            pass_at_k: number[];
+            /** Passed */
+            passed: number;
+            /** Prompt */
+            prompt: string;
+            /** Prompts Differ */
+            prompts_differ: boolean;
+            /** Role */
+            role: string | null;
+            /** Run */
+            run: string | null;
+            /** Scored */
+            scored: number;
+            /** Sd */
+            sd: number | null;
+            /** Sentence */
+            sentence: string;
+            /** Size */
+            size: number;
+            /** Source */
+            source: ("verifier" | "human" | "reward_model" | "judge") | null;
+            split: components["schemas"]["SplitOut"] | null;
+            /** Step */
+            step: number | null;
+            /** Task */
+            task: string | null;
+            /** Tree */
+            tree: components["schemas"]["TreeNodeOut"][];
+            /** Zero Variance */
+            zero_variance: boolean;
+        };
+        /**
+         * GroupPage
+         * @description A page of groups; `next` is the cursor of the one after it.
+         */
+        GroupPage: {
+            /** Items */
+            items: components["schemas"]["GroupRow"][];
+            /** Next */
+            next: string | null;
+            /** Total */
+            total: number;
+            /** Total Exact */
+            total_exact: boolean;
+        };
+        /**
+         * GroupRow
+         * @description One line of the list of groups.
+         */
+        GroupRow: {
+            /**
+             * Created
+             * Format: date-time
+             */
+            created: string;
+            /** Dataset */
+            dataset: string | null;
+            /** Id */
+            id: string;
+            /** Mean */
+            mean: number | null;
+            /** Name */
+            name: string;
+            /** Passed */
+            passed: number;
+            /** Rewards */
+            rewards: (number | null)[];
+            /** Role */
+            role: string | null;
+            /** Scored */
+            scored: number;
+            /** Sd */
+            sd: number | null;
+            /** Size */
+            size: number;
+            /** Step */
+            step: number | null;
+            /** Task */
+            task: string | null;
+            /** Zero Variance */
+            zero_variance: boolean;
         };
         /**
          * Health
@@ -1505,6 +1995,24 @@ export interface components {
             sentence: string;
             /** Type */
             type: string;
+        };
+        /**
+         * PassAtKOut
+         * @description 1 - C(n-c, k) / C(n, k), mean of groups with n >= k; 95 % bootstrap over tasks.
+         */
+        PassAtKOut: {
+            /** Groups */
+            groups: number;
+            /** High */
+            high: number | null;
+            /** K */
+            k: number;
+            /** Left Out */
+            left_out: number;
+            /** Low */
+            low: number | null;
+            /** Value */
+            value: number;
         };
         /**
          * PassPanel
@@ -1914,6 +2422,22 @@ export interface components {
             reward: string | null;
         };
         /**
+         * SideOut
+         * @description One of two rollouts that stand side by side.
+         */
+        SideOut: {
+            /** External Id */
+            external_id: string;
+            /** Id */
+            id: string;
+            /** Number */
+            number: number;
+            /** Passed */
+            passed: boolean | null;
+            /** Reward */
+            reward: number | null;
+        };
+        /**
          * SpanCredit
          * @description What one finished run says of one span.
          */
@@ -1967,6 +2491,53 @@ export interface components {
         SpanTextWindow: {
             /** Items */
             items: components["schemas"]["SpanText"][];
+        };
+        /**
+         * SplitOut
+         * @description The tool, or the argument of one, that divides the rollouts as their rewards do.
+         */
+        SplitOut: {
+            /** Also */
+            also: string[];
+            /** Argument */
+            argument: string | null;
+            chance: components["schemas"]["ChanceOut"];
+            /** Gap */
+            gap: number;
+            high: components["schemas"]["SplitSide"];
+            /** Last Step */
+            last_step: number;
+            /** Left Out */
+            left_out: number;
+            /** Looked At */
+            looked_at: number;
+            low: components["schemas"]["SplitSide"];
+            /** Share */
+            share: number;
+            /** Step */
+            step: number;
+            /** Tool */
+            tool: string;
+            /** Weak */
+            weak: boolean;
+        };
+        /**
+         * SplitSide
+         * @description Rollouts that go one way.
+         */
+        SplitSide: {
+            /** Has */
+            has: boolean;
+            /** Mean */
+            mean: number;
+            /** Members */
+            members: number[];
+            /** More Values */
+            more_values: number;
+            /** Values */
+            values: string[];
+            /** Without */
+            without: number;
         };
         /**
          * StepBin
@@ -2132,6 +2703,8 @@ export interface components {
             format: string;
             /** Group */
             group: string;
+            /** Group Id */
+            group_id: string;
             /** Group Mean */
             group_mean: number | null;
             /** Group Scored */
@@ -2225,6 +2798,8 @@ export interface components {
             format: string;
             /** Group */
             group: string;
+            /** Group Id */
+            group_id: string;
             /** Group Mean */
             group_mean: number | null;
             /** Group Scored */
@@ -2262,6 +2837,96 @@ export interface components {
             top?: components["schemas"]["TopSpan"] | null;
             /** Trial */
             trial: string | null;
+        };
+        /**
+         * TreeCall
+         * @description One call as the rollouts of a node made it.
+         */
+        TreeCall: {
+            /** Arguments */
+            arguments: components["schemas"]["ArgumentOut"][];
+            /** Credit */
+            credit: number | null;
+            /** More Arguments */
+            more_arguments: number;
+            /** Splits */
+            splits: boolean;
+            /** Step */
+            step: number;
+            /** Tool */
+            tool: string;
+        };
+        /**
+         * TreeNodeOut
+         * @description Calls that the same rollouts share one after the other. Without calls: where some end and others go on.
+         */
+        TreeNodeOut: {
+            /** Calls */
+            calls: components["schemas"]["TreeCall"][];
+            /** Depth */
+            depth: number;
+            /** Leaf */
+            leaf: boolean;
+            /** Mean */
+            mean: number | null;
+            /** Members */
+            members: number[];
+            /** More Calls */
+            more_calls: number;
+            /** Parent */
+            parent: number;
+            /** Scored */
+            scored: number;
+        };
+        /**
+         * TrendOut
+         * @description The course of training, in order.
+         */
+        TrendOut: {
+            /** Axis */
+            axis: string;
+            /** Common Tasks */
+            common_tasks: number;
+            /** Length Unit */
+            length_unit: string;
+            /** Points */
+            points: components["schemas"]["TrendPoint"][];
+            /** Unplaced */
+            unplaced: number;
+        };
+        /**
+         * TrendPoint
+         * @description One step or version, or so many neighbours; intervals are null below 8 tasks.
+         */
+        TrendPoint: {
+            /** Doubted */
+            doubted: number | null;
+            /** First */
+            first: number;
+            /** Kl */
+            kl: number | null;
+            /** Label */
+            label: string;
+            /** Last */
+            last: number;
+            /** Length */
+            length: number;
+            /** Pass High */
+            pass_high: number | null;
+            /** Pass Low */
+            pass_low: number | null;
+            /** Pass Rate */
+            pass_rate: number | null;
+            /** Reward */
+            reward: number | null;
+            /** Reward High */
+            reward_high: number | null;
+            /** Reward Low */
+            reward_low: number | null;
+            /** Scored */
+            scored: number;
+            /** Trajectories */
+            trajectories: number;
         };
         /**
          * VariancePanel
@@ -2631,6 +3296,57 @@ export interface operations {
             };
         };
     };
+    diagnose: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+                dataset?: string | null;
+                task?: string | null;
+                role?: string | null;
+                policy_version?: string | null;
+                /** @description The model that answered */
+                model?: string | null;
+                step_min?: number | null;
+                step_max?: number | null;
+                /** @description A source, or the name of a reward */
+                reward?: string | null;
+                /** @description The reward it is held against */
+                against?: string | null;
+                /** @description Fields joined by + */
+                group_by?: string | null;
+                /** @description An outcome of at least this passes */
+                pass_at?: number;
+                /** @description With compare_b: two versions or models */
+                compare_a?: string | null;
+                compare_b?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Modes, figures, evidence, checklist */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Diagnosis"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     list_exporters: {
         parameters: {
             query?: never;
@@ -2728,12 +3444,16 @@ export interface operations {
             };
         };
     };
-    suggest_groups: {
+    list_groups: {
         parameters: {
             query?: {
                 /** @description The project; its name has no NUL. */
                 project?: string;
+                /** @description How the name begins */
                 text?: string;
+                sort?: "created" | "-created" | "mean" | "-mean" | "size" | "-size";
+                cursor?: string | null;
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -2747,7 +3467,85 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Suggestions"];
+                    "application/json": components["schemas"]["GroupPage"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_group: {
+        parameters: {
+            query?: {
+                /** @description Id, or attributor: its newest finished run */
+                run?: string | null;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupOut"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_alignment: {
+        parameters: {
+            query: {
+                /** @description A member: our id, or `ext:` and the client's */
+                a: string;
+                /** @description A member: our id, or `ext:` and the client's */
+                b: string;
+                /** @description Id, or attributor: its newest finished run */
+                run?: string | null;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlignmentOut"];
                 };
             };
             /** @description What is wrong, where, and what to do */
@@ -3351,6 +4149,7 @@ export interface operations {
                      *           "external_id": "t-1",
                      *           "format": "openai_chat",
                      *           "group": "g-1",
+                     *           "group_id": "5f0c3f1d9a7b4e2286c1d0e9b8a7f645",
                      *           "group_mean": 0.5,
                      *           "group_scored": 4,
                      *           "group_size": 4,

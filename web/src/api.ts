@@ -33,6 +33,15 @@ export type Turn = Schemas["LabelTurn"];
 export type TurnQuery = NonNullable<paths["/api/v1/labels/queue"]["get"]["parameters"]["query"]>;
 export type Grades = Schemas["GradesOut"];
 export type GradesQuery = NonNullable<paths["/api/v1/labels/grades"]["get"]["parameters"]["query"]>;
+export type GroupRow = Schemas["GroupRow"];
+export type Group = Schemas["GroupOut"];
+export type GroupMember = Schemas["GroupMember"];
+export type TreeNode = Schemas["TreeNodeOut"];
+export type TreeCall = Schemas["TreeCall"];
+export type Alignment = Schemas["AlignmentOut"];
+export type AlignedRow = Schemas["AlignedRow"];
+export type AlignedCell = Schemas["CellOut"];
+export type GroupsQuery = NonNullable<paths["/api/v1/groups"]["get"]["parameters"]["query"]>;
 export type ListQuery = NonNullable<paths["/api/v1/trajectories"]["get"]["parameters"]["query"]>;
 
 export const BASE = "/api/v1";
@@ -140,11 +149,24 @@ export const api = {
     text: string,
     signal: AbortSignal,
   ) => {
-    if (what !== "trajectories")
-      return ask(client.GET(`/api/v1/${what}`, { params: { query: { project, text } }, signal }));
+    if (what === "tools") return ask(client.GET("/api/v1/tools", { params: { query: { project, text } }, signal }));
+    if (what === "groups") {
+      const page = await api.groups({ project, text, sort: "-size" }, signal);
+      return { items: [...new Set(page.items.map((group) => group.name))] };
+    }
     const page = await api.list({ project, limit: 50, ...(text ? { text } : {}) }, signal);
     return { items: page.items.map((row) => row.external_id) };
   },
+  groups: (query: GroupsQuery, signal: AbortSignal) => ask(client.GET("/api/v1/groups", { params: { query }, signal })),
+  group: (project: string, id: string, run: string | null, signal: AbortSignal) =>
+    ask(client.GET("/api/v1/groups/{id}", { params: { path: { id }, query: { project, ...runOf(run) } }, signal })),
+  alignment: (project: string, id: string, a: string, b: string, run: string | null, signal: AbortSignal) =>
+    ask(
+      client.GET("/api/v1/groups/{id}/alignment", {
+        params: { path: { id }, query: { project, a, b, ...runOf(run) } },
+        signal,
+      }),
+    ),
   attributors: (signal: AbortSignal) => ask(client.GET("/api/v1/attributors", { signal })),
   exporters: (signal: AbortSignal) => ask(client.GET("/api/v1/exporters", { signal })),
   tokenizers: (signal: AbortSignal) => ask(client.GET("/api/v1/tokenizers", { signal })),
@@ -170,6 +192,7 @@ export const api = {
 
 /** Where every label is to be had as JSON lines. */
 export const labelsFile = (project: string) => `${BASE}/labels/export?project=${encodeURIComponent(project)}`;
+const runOf = (run: string | null) => (run === null ? {} : { run });
 
 /** Where a run is to be had as a file. */
 export function exportPath(project: string, run: string, to: string, tokenizer: string | null): string {

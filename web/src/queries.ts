@@ -68,6 +68,31 @@ export const useRuns = (project: string) =>
     select: (page) => page.items,
   });
 
+/** One group, with the mean credit of its calls in one run; the one before stays while another run is asked. */
+export const useGroup = (project: string, id: string, run: string | null, wanted: boolean) =>
+  useQuery({
+    queryKey: ["group", project, id, run],
+    queryFn: ({ signal }) => api.group(project, id, run, signal),
+    enabled: wanted,
+    placeholderData: (before, asked) => (asked?.queryKey[2] === id ? before : undefined),
+  });
+
+/** Two rollouts of a group side by side. */
+export const useAlignment = (
+  project: string,
+  group: string,
+  a: string | null,
+  b: string | null,
+  run: string | null,
+  wanted: boolean,
+) =>
+  useQuery({
+    queryKey: ["alignment", project, group, a, b, run],
+    queryFn: ({ signal }) => api.alignment(project, group, a ?? "", b ?? "", run, signal),
+    enabled: wanted && a !== null && b !== null,
+    placeholderData: (before) => before,
+  });
+
 /** A run by its id, or the newest finished one of that name. */
 export const useRun = (project: string, name: string | null) =>
   useQuery({

@@ -157,6 +157,7 @@ describe("a trajectory as a whole", () => {
     external_id: "t-1",
     project: "default",
     group: "g",
+    group_id: "0f",
     group_size: 1,
     group_scored: 0,
     group_mean: null,
@@ -210,16 +211,7 @@ describe("a trajectory as a whole", () => {
     expect(fact(overview(trajectory))).toBe(true);
     expect(fact(overview({ ...trajectory, model: null }))).toBe(false);
     const title = (one: Trajectory) =>
-      show(
-        <Title
-          project="default"
-          trajectory={one}
-          toExport="/"
-          onReport={() => {}}
-          onLink={() => {}}
-          onHelp={() => {}}
-        />,
-      );
+      show(<Title toGroup="/" trajectory={one} toExport="/" onReport={() => {}} onLink={() => {}} onHelp={() => {}} />);
     expect(title(trajectory).textContent).toContain("model gpt-5-mini");
     expect(title(trajectory).textContent).toContain("2 notes");
     expect(title({ ...trajectory, model: null }).textContent).not.toContain("model");

@@ -27,6 +27,8 @@ class TrajectoryRow(Out):
     external_id: str
     group: str
     """Readable name of its group."""
+    group_id: str
+    """What /groups/{id} takes."""
     group_size: int
     group_scored: int
     group_mean: FiniteFloat | None
@@ -85,6 +87,7 @@ class TrajectoryOut(Out):
     external_id: str
     project: str
     group: str
+    group_id: str
     group_size: int
     group_scored: int
     group_mean: FiniteFloat | None

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from trajcredit.api.routes import dashboard, edges, labels, plugins, rewards, runs, site, trajectories, uploads
+from trajcredit.api.routes import (
+    dashboard,
+    diagnostics,
+    edges,
+    groups,
+    labels,
+    plugins,
+    rewards,
+    runs,
+    site,
+    trajectories,
+    uploads,
+)
 
 __all__ = ["API", "SITE"]
 
@@ -13,7 +25,9 @@ API = (
     rewards.router,
     labels.router,
     runs.router,
-    dashboard.router,
     plugins.router,
+    dashboard.router,
+    diagnostics.router,
+    groups.router,
 )
 SITE = (plugins.health, site.router)

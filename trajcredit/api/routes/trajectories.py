@@ -88,15 +88,7 @@ def suggest_tools(
     store: StoreDep, project: Project = DEFAULT, text: Annotated[str, Query(max_length=1000)] = ""
 ) -> Response:
     """Tools that were called and begin so, the most frequent first."""
-    return Answer({"items": listing.suggested(store, project, "tools", text)})
-
-
-@router.get("/groups", response_model=Suggestions)
-def suggest_groups(
-    store: StoreDep, project: Project = DEFAULT, text: Annotated[str, Query(max_length=1000)] = ""
-) -> Response:
-    """Groups that begin so, the largest first."""
-    return Answer({"items": listing.suggested(store, project, "groups", text)})
+    return Answer({"items": listing.suggested(store, project, text)})
 
 
 @router.get("/trajectories/{id}", response_model=TrajectoryOut)

@@ -2,25 +2,25 @@ import type { Run, Trajectory } from "../api";
 import type { How } from "../location";
 import { count, number, plural } from "../pure/format";
 import { SCALES, type Scale } from "../pure/scale";
-import { FOLDS, type Fold, listPath, SHOWS, type Show, type View, writeList } from "../pure/url";
+import { FOLDS, type Fold, SHOWS, type Show, type View } from "../pure/url";
 import { inline } from "../pure/visible";
 import { Go } from "./go";
 import { RunChooser } from "./run-chooser";
 
 interface TitleProps {
-  project: string;
   trajectory: Trajectory;
   /** Where the export preview shows it. */
   toExport: string;
+  /** Where its siblings are. */
+  toGroup: string;
   onReport: () => void;
   onLink: () => void;
   onHelp: () => void;
 }
 
 /** Which rollout this is and how it went. */
-export function Title({ project, trajectory, toExport, onReport, onLink, onHelp }: TitleProps) {
+export function Title({ trajectory, toExport, toGroup, onReport, onLink, onHelp }: TitleProps) {
   const actions = trajectory.is_action.filter(Boolean).length;
-  const group = writeList({ filters: { group: trajectory.group }, sort: "-created", run: null });
   return (
     <div className="title">
       <h1>{inline(trajectory.external_id)}</h1>
@@ -28,7 +28,7 @@ export function Title({ project, trajectory, toExport, onReport, onLink, onHelp 
         {trajectory.outcome === null ? "no reward yet" : `reward ${number(trajectory.outcome)}`}
       </span>
       <span>
-        group <Go to={listPath(project) + group}>{inline(trajectory.group)}</Go>
+        group <Go to={toGroup}>{inline(trajectory.group)}</Go>
         {trajectory.group_mean !== null && ` mean ${number(trajectory.group_mean)}`}, {trajectory.group_scored} of{" "}
         {trajectory.group_size} scored
       </span>

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { api, type ListQuery, type TrajectoryRow } from "../api";
 import { useKeys } from "../keys";
 import { go, useList } from "../location";
+import { notice } from "../notice";
 import { EmptyList, NoMatch } from "../parts/empty";
 import { Filters } from "../parts/filters";
 import { Go } from "../parts/go";
@@ -12,9 +13,11 @@ import { RunChooser } from "../parts/run-chooser";
 import { Strip } from "../parts/strip";
 import { Trouble } from "../parts/trouble";
 import { count, number, when } from "../pure/format";
+import { ANY_TWO, writeGroup } from "../pure/groups";
 import { defaultRun, named } from "../pure/runs";
 import {
   exportsPath,
+  groupPath,
   type ListView,
   NO_EXPORT,
   PLAIN,
@@ -55,9 +58,31 @@ export function TrajectoryList({ project }: { project: string }) {
     placeholderData: (before) => before,
   });
   const toExport = exportsPath(project) + writeExport({ ...NO_EXPORT, run: list.run });
-  useKeys({ j: () => moveFocus(1), k: () => moveFocus(-1), e: () => go(toExport) });
   const first = pages.data?.pages[0];
   const rows = pages.data?.pages.flatMap((page) => page.items) ?? [];
+  const selection = useSelection(rows);
+  const toGroup = (row: TrajectoryRow, a: string, b: string | null = null) =>
+    groupPath(project, row.group_id) + writeGroup({ ...ANY_TWO, by: list.run, a, b });
+  const compare = () => {
+    const [a, b] = selection.rows;
+    if (!a || !b) notice("Select two rows with x, then c compares them.");
+    else if (a.group_id === b.group_id) go(toGroup(a, a.id, b.id));
+    else
+      notice(`Not of one group: ${inline(a.group)} and ${inline(b.group)}. Only rollouts of one group are compared.`);
+  };
+  useKeys({
+    j: () => moveFocus(1),
+    k: () => moveFocus(-1),
+    e: () => go(toExport),
+    x: () => selection.toggle(focused(rows)),
+    c: compare,
+    g: () => {
+      const row = focused(rows);
+      if (row) go(toGroup(row, row.id));
+      else notice("Go to a row with j and k, then g opens its group.");
+    },
+    Escape: () => selection.clear(),
+  });
   const full = Math.max(0, ...(pages.data?.pages.map((page) => page.scale ?? 0) ?? []));
   const filtered = Object.keys(list.filters).length > 0;
   if (first?.total === 0 && !filtered) return <EmptyList project={project} />;
@@ -90,6 +115,11 @@ export function TrajectoryList({ project }: { project: string }) {
           {first && `${count(rows.length)} of ${count(first.total)}${first.total_exact ? "" : "+"}`}
           {full > 0 && `, strips scaled to ±${number(full)}`}
         </span>
+        {selection.rows.length > 0 && (
+          <button type="button" onClick={compare}>
+            compare {selection.rows.length === 2 ? "the two" : "1 of 2"} selected
+          </button>
+        )}
         <Go to={toExport}>Export preview</Go>
       </div>
       {pages.error && !pages.data && <Trouble error={pages.error} what="the list" />}
@@ -101,11 +131,30 @@ export function TrajectoryList({ project }: { project: string }) {
           full={full}
           more={pages.hasNextPage && !pages.isFetchingNextPage}
           onMore={() => void pages.fetchNextPage()}
+          selected={selection.ids}
+          toGroup={(row) => toGroup(row, row.id)}
           to={(row) => trajectoryPath(project, row.id) + writeView({ ...PLAIN, by: list.run })}
         />
       )}
     </main>
   );
+}
+
+/** The row that has the focus. */
+function focused(rows: TrajectoryRow[]): TrajectoryRow | undefined {
+  const id = document.activeElement?.closest<HTMLElement>("[data-row]")?.dataset.row;
+  return rows.find((row) => row.id === id);
+}
+
+/** Up to two rows to compare; a third takes the place of the first. */
+function useSelection(rows: TrajectoryRow[]) {
+  const [ids, setIds] = useState<string[]>([]);
+  const toggle = (row: TrajectoryRow | undefined) => {
+    if (!row) notice("Go to a row with j and k, then x selects it.");
+    else setIds(ids.includes(row.id) ? ids.filter((id) => id !== row.id) : [...ids, row.id].slice(-2));
+  };
+  const chosen = ids.flatMap((id) => rows.find((row) => row.id === id) ?? []);
+  return { ids: new Set(ids), rows: chosen, toggle, clear: () => setIds([]) };
 }
 
 /** To the next or previous row; Enter opens it, as it does any link. */
@@ -130,7 +179,9 @@ interface TableProps {
   full: number;
   more: boolean;
   onMore: () => void;
+  selected: ReadonlySet<string>;
   to: (row: TrajectoryRow) => string;
+  toGroup: (row: TrajectoryRow) => string;
 }
 
 const HEADS = [
@@ -148,7 +199,7 @@ const HEADS = [
   "when",
 ];
 
-function Table({ rows, total, full, more, onMore, to }: TableProps) {
+function Table({ rows, total, full, more, onMore, selected, to, toGroup }: TableProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -179,7 +230,17 @@ function Table({ rows, total, full, more, onMore, to }: TableProps) {
         <div className="rows" role="presentation" style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, start }) => {
             const row = rows[index];
-            return row && <Row key={row.id} row={row} index={index} start={start} full={full} to={to(row)} />;
+            return (
+              row && (
+                <Row
+                  key={row.id}
+                  {...{ row, index, start, full }}
+                  selected={selected.has(row.id)}
+                  to={to(row)}
+                  toGroup={toGroup(row)}
+                />
+              )
+            );
           })}
         </div>
       </div>
@@ -192,14 +253,27 @@ interface RowProps {
   index: number;
   start: number;
   full: number;
+  selected: boolean;
   to: string;
+  toGroup: string;
 }
 
-function Row({ row, index, start, full, to }: RowProps) {
+function Row({ row, index, start, full, selected, to, toGroup }: RowProps) {
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: its link is what is operated
-    <div className="tr" role="row" aria-rowindex={index + 2} style={{ transform: `translateY(${start}px)` }}>
+    <div
+      className={selected ? "tr chosen" : "tr"}
+      role="row"
+      aria-rowindex={index + 2}
+      data-row={row.id}
+      style={{ transform: `translateY(${start}px)` }}
+    >
       <span role="cell">
+        {selected && (
+          <span className="tick" title="selected">
+            ✓
+          </span>
+        )}
         <Go to={to} className="cover" title={inline(row.external_id)} aria-label={inline(row.external_id)}>
           <LongName name={row.external_id} />
         </Go>
@@ -213,7 +287,9 @@ function Row({ row, index, start, full, to }: RowProps) {
         {row.outcome === null ? <span className="muted">none yet</span> : number(row.outcome)}
       </span>
       <span role="cell" title={inline(row.group)}>
-        <LongName name={row.group} />
+        <Go to={toGroup} className="ontop" aria-label={`group ${inline(row.group)}`}>
+          <LongName name={row.group} />
+        </Go>
       </span>
       <span role="cell" className="figure" title="mean reward of the group's scored rollouts">
         {row.group_mean === null ? "–" : number(row.group_mean)}{" "}

@@ -14,13 +14,14 @@ import { Title, Toolbar } from "../parts/trajectory-bars";
 import { Transcript } from "../parts/transcript";
 import { Trouble } from "../parts/trouble";
 import { type Graph, graphOf, strongest } from "../pure/graph";
+import { ANY_TWO, writeGroup } from "../pure/groups";
 import { lanesOf } from "../pure/lanes";
 import { listing, marksOf } from "../pure/marks";
 import { edgeKey } from "../pure/rail";
 import { defaultRun, named, runName } from "../pure/runs";
 import { fullBar, inForce, largest, type Sizes } from "../pure/scale";
 import { difference, ranking } from "../pure/stats";
-import { exportsPath, FOLDS, NO_EXPORT, type View, writeExport, writeView } from "../pure/url";
+import { exportsPath, FOLDS, groupPath, NO_EXPORT, type View, writeExport, writeView } from "../pure/url";
 import { inline, visible } from "../pure/visible";
 import { useCredits, useEvidence, useGraph, useRuns, useRunsWith, useTrajectory, useWhy } from "../queries";
 import { Missing } from "./missing";
@@ -85,6 +86,7 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
   const select = (span: number | "none") => editing.picked(span) || change({ span });
   const toExport =
     exportsPath(project) + writeExport({ ...NO_EXPORT, run: by.data?.run ?? byName, trajectory: trajectory.id });
+  const toGroup = groupPath(project, trajectory.group_id) + writeGroup({ ...ANY_TWO, by: view.by, a: trajectory.id });
   const link = () => copy(linkOf(view, selected, by.data, vs.data), "Link to this view copied.");
   useKeys({
     ...useWalk(graph, selected, order, select),
@@ -94,6 +96,7 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
     v: () => change({ view: view.view === "cone" ? "rail" : "cone" }),
     f: () => change({ fold: view.fold.length > 0 ? [] : [...FOLDS] }),
     e: () => go(toExport),
+    g: () => go(toGroup),
     y: () => void link(),
     "?": () => setHelp(true),
     "Shift+?": () => setHelp(true),
@@ -101,9 +104,9 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
   return (
     <main className="screen">
       <Title
-        project={project}
         trajectory={trajectory}
         toExport={toExport}
+        toGroup={toGroup}
         onReport={() => select("none")}
         onLink={() => void link()}
         onHelp={() => setHelp(true)}

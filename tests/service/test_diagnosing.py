@@ -1,0 +1,183 @@
+"""The service: which reward is doubted, whose credit is looked at, files and database alike, harmless reports."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from msgspec.structs import replace
+
+from tests.diagnostics.worlds import world
+from trajcredit.errors import InputError
+from trajcredit.model import Reward, encode
+from trajcredit.service import diagnosing, ingesting, stateless
+from trajcredit.service.diagnosing_html import html
+from trajcredit.service.diagnosing_markdown import markdown
+from trajcredit.service.diagnosing_stored import Filters, of_project
+
+HOSTILE = "<script>alert(1)</script>|`[x](javascript:y)` \u202eevil\u200b \"q\" 'a' &amp; ![i](http://x) @you #1"
+
+
+def looked(trajectories, **asked):
+    return diagnosing.diagnose(stateless.graphs(trajectories), diagnosing.Asked(**asked))
+
+
+def mode(found, name):
+    return next(one for one in found.modes if one.mode == name)
+
+
+def rewarded(*sources):
+    return [replace(t, rewards=[Reward(float(n % 2), source) for source in sources]) for n, t in enumerate(SOUND)]
+
+
+SOUND = world("memory_mismatch", False, 5)
+SICK = world("memory_mismatch", True, 5)
+
+
+@pytest.mark.parametrize(
+    ("sources", "asked", "proxy", "trusted"),
+    [
+        (("verifier",), {}, "verifier", None),
+        (("verifier", "reward_model"), {}, "reward_model", "verifier"),
+        (("verifier", "human"), {}, "verifier", "human"),
+        (("judge", "reward_model", "human"), {}, "reward_model", "human"),
+        (("judge", "reward_model", "human"), {"reward": "judge"}, "judge", "human"),
+        (("judge", "reward_model", "human"), {"against": "judge"}, "reward_model", "judge"),
+        (("human",), {}, "human", None),
+        ((), {}, None, None),
+    ],
+)
+def test_the_least_trusted_reward_is_held_against_the_most_trusted(sources, asked, proxy, trusted):
+    over = looked(rewarded(*sources), **asked).over
+    assert (over.proxy, over.trusted) == (proxy, trusted)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"reward": "verifier", "against": "verifier"}, "against itself"),
+        ({"against": "taste"}, "no reward source 'taste'"),
+        ({"reward": "taste"}, "no reward source 'taste'"),
+        ({"pass_at": float("nan")}, "pass_at is a finite number"),
+        ({"group_by": "colour"}, "cannot group by colour"),
+        ({"compare": ("a", "b")}, "not two names of one kind"),
+    ],
+)
+def test_what_cannot_be_asked_is_told(asked, message):
+    with pytest.raises(InputError, match=message):
+        looked(SOUND, **asked)
+
+
+def test_an_attributor_that_follows_dependencies_gives_no_credit_off_the_path():
+    flat, masked = (mode(looked(SOUND, attributor=name), "entangled_credit") for name in ("grpo", "dag"))
+    assert flat.figure is not None
+    assert flat.figure > 0
+    assert (masked.figure, masked.status) == (0.0, "clear")
+
+
+def test_a_shift_of_all_rewards_changes_no_mode_but_the_pass_mark():
+    moved = [replace(t, rewards=[replace(r, value=r.value + 3) for r in t.rewards]) for t in SOUND]
+    told = looked(moved, pass_at=3.5)
+    plain = looked(SOUND)
+    assert [one.figure for one in told.modes] == pytest.approx([one.figure for one in plain.modes])
+    assert told.pass_at_k == plain.pass_at_k
+
+
+def test_the_order_of_files_changes_no_figure():
+    plain, turned = looked(SICK), looked(SICK[::-1])
+    assert [one.figure for one in turned.modes] == pytest.approx([one.figure for one in plain.modes])
+    assert [one.status for one in turned.modes] == [one.status for one in plain.modes]
+
+
+def test_evidence_names_the_span_of_the_second_charge():
+    found = mode(looked(SICK), "memory_mismatch")
+    assert found.status == "found"
+    known = {t.id: t for t in SICK}
+    for one in found.evidence:
+        assert one.span is not None
+        assert known[one.trajectory].spans[one.span].name == "charge_card"
+    assert len({one.trajectory for one in found.evidence}) == len(found.evidence) == 10
+    assert found.more > 0
+
+
+@pytest.fixture
+def stored(store):
+    ingesting.ingest(store, "default", [ingesting.Log(b"\n".join(map(encode, SICK)), "sick.jsonl")])
+    return store
+
+
+def test_what_is_stored_gives_what_the_file_gives(stored):
+    found, told = of_project(stored, "default", Filters(), diagnosing.Asked()), looked(SICK)
+    assert [(one.mode, one.figure, one.low, one.says) for one in found.modes] == [
+        (one.mode, one.figure, one.low, one.says) for one in told.modes
+    ]
+    assert found.pass_at_k == told.pass_at_k
+    assert [one.external_id for one in mode(found, "memory_mismatch").evidence] == [
+        one.trajectory for one in mode(told, "memory_mismatch").evidence
+    ]
+
+
+def test_too_many_are_cut_to_whole_groups_of_the_newest(stored):
+    found = of_project(stored, "default", Filters(), diagnosing.Asked(), most=20)
+    assert found.over.trajectories + found.over.left_out == len(SICK)
+    newest = {t.task for t in SICK[-20:]}
+    whole = [t for t in SICK if t.task in newest and all(s in SICK[-20:] for s in SICK if s.task == t.task)]
+    assert found.over.trajectories == len(whole)
+    assert whole
+    assert "more were not read" in markdown(found)
+    assert of_project(stored, "default", Filters(), diagnosing.Asked(), spans=100).over.trajectories <= 10
+
+
+def test_an_empty_project_needs_everything(store):
+    found = of_project(store, "default", Filters(), diagnosing.Asked())
+    assert {one.status for one in found.modes} == {"needs"}
+    assert found.over.trajectories == 0
+    assert markdown(found)
+    assert html(found)
+
+
+def hostile():
+    """The sick world with names that would do something if they could."""
+    spans = [[replace(s, name=HOSTILE) if s.name == "charge_card" else s for s in t.spans] for t in SICK]
+    return [
+        replace(t, id=f"{t.id} {HOSTILE}", spans=own, tools=[], policy_version=f"v{n % 2} {HOSTILE}", model=HOSTILE)
+        for n, (t, own) in enumerate(zip(SICK, spans, strict=True))
+    ]
+
+
+def test_hostile_text_is_shown_in_html_and_does_nothing():
+    names = sorted({t.policy_version for t in hostile()})
+    page = html(looked(hostile(), compare=tuple(names)))
+    for harmful in ("<script", "\u202e", "\u200b", "<img", "href=", "src=", "onerror"):
+        assert harmful not in page
+    assert "&lt;script&gt;alert(1)" in page
+    assert set(re.findall(r"<(\w+)", page)) <= {
+        *("html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "b", "ul", "li"),
+        *("table", "thead", "tbody", "tr", "th", "td", "svg", "text", "line", "polyline", "polygon", "circle"),
+    }
+
+
+def test_hostile_text_is_no_markdown():
+    names = sorted({t.policy_version for t in hostile()})
+    text = markdown(looked(hostile(), compare=tuple(names)))
+    assert not re.search(r"(?<!\\)[<`\[@]", text)
+    assert "http://" not in text
+    assert "\u202e" not in text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    widths = [len(re.findall(r"(?<!\\)\|", line)) for line in rows]
+    assert min(widths) >= 4
+    assert len(set(widths[:12])) == 1
+
+
+def test_pictures_are_well_formed_and_within_their_frame():
+    page = html(looked(world("kl_mistuned", False, 2)))
+    drawn = re.findall(r"<svg.*?</svg>", page)
+    assert len(drawn) == 5  # pass@k, reward, pass rate, divergence, length
+    for picture in drawn:
+        root = ET.fromstring(picture)
+        for line in root.iter("polyline"):
+            for pair in line.attrib["points"].split():
+                x, y = map(float, pair.split(","))
+                assert 0 <= x <= 420
+                assert 0 <= y <= 220
