@@ -22,6 +22,7 @@ API = (
     uploads.router,
     trajectories.router,
     edges.router,
+    groups.router,
     rewards.router,
     labels.router,
     runs.router,
