@@ -13,8 +13,8 @@ import { NO_EDITS } from "../pure/rail";
 import { defaultRun, runName } from "../pure/runs";
 import { inline, visible } from "../pure/visible";
 import { useCredits, useEvidence, useGraph, useRuns, useTrajectory } from "../queries";
+import { type Key, showSheet, useSheet } from "../sheet";
 import { Missing } from "../views/missing";
-import { Help, type Key } from "./help";
 import { SittingPanel } from "./sitting-panel";
 import type { Column } from "./span-row";
 import { Transcript } from "./transcript";
@@ -28,8 +28,8 @@ const KEYS: Key[] = [
   ["S", "save, and show what the newest run says"],
   ["x", "pass over this rollout"],
   ["f", "fold reasoning and results"],
-  ["?", "this sheet"],
 ];
+const SHEET = { title: "Labels", keys: KEYS };
 
 interface Props {
   project: string;
@@ -68,7 +68,7 @@ type TableProps = Props & { shown: Trajectory; graph: Graph; own: Label[] };
 function Table({ project, labeller, view, change, turn, shown, graph, own }: TableProps) {
   const blind = useBlind();
   const [fold, setFold] = useState(false);
-  const [help, setHelp] = useState(false);
+  useSheet(SHEET);
   const note = useRef<HTMLInputElement>(null);
   const selected = view.span !== null && view.span < shown.kind.length ? view.span : firstAction(shown);
   const desk = useDesk({ project, labeller, view, change, shown, own, selected });
@@ -86,8 +86,6 @@ function Table({ project, labeller, view, change, turn, shown, graph, own }: Tab
     "Shift+S": desk.look,
     x: desk.pass,
     f: () => setFold(!fold),
-    "?": () => setHelp(true),
-    "Shift+?": () => setHelp(true),
   });
   return (
     <>
@@ -112,10 +110,9 @@ function Table({ project, labeller, view, change, turn, shown, graph, own }: Tab
         <SittingPanel
           {...{ project, shown, selected, desk, run, note }}
           onSelect={select}
-          onHelp={() => setHelp(true)}
+          onHelp={() => showSheet(true)}
         />
       </div>
-      {help && <Help onClose={() => setHelp(false)} keys={KEYS} />}
     </>
   );
 }
