@@ -111,6 +111,22 @@ def test_a_run_that_grouped_otherwise_is_told(filled: Store) -> None:
     assert "The run grouped rollouts by task: its baselines are of other groups than this." in notes
 
 
+def test_the_call_that_splits_is_shown_however_late_it_comes(store: Store) -> None:
+    same = [f"look at={n}" for n in range(12)]
+    put(
+        store,
+        *(rollout(f"l{n}", 0.0, f"go by={n}", *same, "pay how=cash") for n in range(3)),
+        *(rollout(f"h{n}", 1.0, f"go by={n + 3}", *same, "pay how=card") for n in range(3)),
+    )
+    found = group(store, PROJECT, "ext:g")
+    assert found.split is not None
+    assert (found.split.tool, found.split.argument, found.split.step) == ("pay", "how", 14)
+    for node in found.tree[1:]:
+        assert [call.step for call in node.calls] == [1, 2, 3, 4, 5, 6, 7, 14]
+        assert [call.splits for call in node.calls] == [False] * 7 + [True]
+        assert node.more_calls == 6
+
+
 def test_policy_versions_and_sources_that_are_mixed_are_told(store: Store) -> None:
     human = replace(rollout("b", 0.0, "look"), rewards=[Reward(1.0, "human")], policy_version="v2")
     put(store, replace(rollout("a", 1.0, "look"), policy_version="v1"), human)

@@ -279,18 +279,26 @@ def _members(
 
 
 def _node(node: Node, split: Split | None, said: Mapping[str, F64]) -> TreeNode:
+    shown = _shown(node.steps, split)
     return TreeNode(
         parent=node.parent,
         depth=node.depth,
-        calls=tuple(
-            _made(step, node.differs if at == 0 else (), split, said) for at, step in enumerate(node.steps[:MOST_STEPS])
-        ),
-        more_calls=max(0, len(node.steps) - MOST_STEPS),
+        calls=tuple(_made(node.steps[at], node.differs if at == 0 else (), split, said) for at in shown),
+        more_calls=len(node.steps) - len(shown),
         members=node.members,
         scored=node.scored,
         mean=node.mean,
         leaf=node.leaf,
     )
+
+
+def _shown(steps: Sequence[Step], split: Split | None) -> list[int]:
+    """The first calls, and where it is beyond them the one that the split is about in place of the last."""
+    first = list(range(min(MOST_STEPS, len(steps))))
+    beyond = (at for at in range(MOST_STEPS, len(steps)) if split and _is_split(split, steps[at].step, steps[at].call))
+    here = any(split is not None and _is_split(split, steps[at].step, steps[at].call) for at in first)
+    at = None if here else next(beyond, None)
+    return first if at is None else [*first[:-1], at]
 
 
 def _made(step: Step, differs: Sequence[str], split: Split | None, said: Mapping[str, F64]) -> Made:

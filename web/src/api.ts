@@ -16,6 +16,8 @@ export type EdgeEvidenceList = Schemas["EdgeEvidenceList"];
 export type CreditColumns = Schemas["CreditColumns"];
 export type Why = Schemas["Why"];
 export type Run = Schemas["RunOut"];
+export type RunPage = Schemas["RunPage"];
+export type Found = Schemas["FoundOut"];
 export type RunRequest = Pick<Schemas["RunRequest"], "attributor" | "parameters"> & Partial<Schemas["RunRequest"]>;
 export type SpanCredits = Schemas["SpanCredits"];
 export type AttributorInfo = Schemas["AttributorInfo"];
@@ -136,6 +138,21 @@ export const api = {
     ask(client.GET("/api/v1/runs", { params: { query: { project, limit } }, signal })),
   run: (project: string, id: string, signal: AbortSignal) =>
     ask(client.GET("/api/v1/runs/{id}", { params: { path: { id }, query: { project } }, signal })),
+  runsPage: (project: string, cursor: string, limit: number, signal: AbortSignal) =>
+    ask(
+      client.GET("/api/v1/runs", {
+        params: { query: { project, limit, ...(cursor ? { cursor } : {}) } },
+        signal,
+      }),
+    ),
+  again: (project: string, id: string) =>
+    ask(client.POST("/api/v1/runs/{id}/again", { params: { path: { id }, query: { project } } })),
+  cancel: (project: string, id: string) =>
+    ask(client.POST("/api/v1/runs/{id}/cancel", { params: { path: { id }, query: { project } } })),
+  find: (project: string, id: string, q: string, from: number, signal: AbortSignal) =>
+    ask(
+      client.GET("/api/v1/trajectories/{id}/find", { params: { path: { id }, query: { project, q, from } }, signal }),
+    ),
   start: (project: string, body: RunRequest) =>
     ask(
       client.POST("/api/v1/runs", {
@@ -199,6 +216,11 @@ export function exportPath(project: string, run: string, to: string, tokenizer: 
   const query = new URLSearchParams({ project, to });
   if (tokenizer !== null) query.set("tokenizer", tokenizer);
   return `${BASE}/runs/${encodeURIComponent(run)}/export?${query}`;
+}
+
+/** Where how far a run is comes in as it goes on. */
+export function eventsPath(project: string, run: string): string {
+  return `${BASE}/runs/${encodeURIComponent(run)}/events?${new URLSearchParams({ project })}`;
 }
 
 export function rawPath(project: string, id: string): string {

@@ -120,7 +120,7 @@ class TreeNodeOut(Out):
     """Position in `tree`; -1 of the first."""
     depth: int
     calls: list[TreeCall]
-    """At most eight."""
+    """At most eight: the first, and the one that the split is about."""
     more_calls: int
     members: list[int]
     """Numbers of the rollouts."""

@@ -153,27 +153,30 @@ const Calls = memo(function Calls({ node, all }: { node: TreeNode; all: boolean 
       <span className="muted">{node.depth > 0 ? "ends here" : all ? "they part at the first call" : "no calls"}</span>
     );
   }
+  const later = node.calls.find((call, i) => i > 0 && call.splits);
   return (
     <span className="chain" title={node.calls.map(callText).join("  ›  ")}>
-      {node.calls.map((call) => (
-        <Call key={call.step} call={call} />
+      {later && <span className="flag">split at step {later.step}</span>}
+      {node.calls.map((call, i) => (
+        <Call key={call.step} call={call} gap={i > 0 && call.step !== (node.calls[i - 1]?.step ?? 0) + 1} />
       ))}
       {node.more_calls > 0 && <span className="muted">› {plural(node.more_calls, "more call")}</span>}
     </span>
   );
 });
 
-function Call({ call }: { call: TreeCall }) {
+function Call({ call, gap }: { call: TreeCall; gap: boolean }) {
   const differ = call.arguments.filter((one) => one.differs);
   const same = call.arguments.length - differ.length + call.more_arguments;
   return (
     <span className={call.splits ? "call splits" : "call"}>
+      {gap && <span className="muted">… › </span>}
       {call.splits && <span className="flag">split</span>}
       <b>{inline(call.tool)}</b>
       {(differ.length > 0 ? differ : call.arguments.slice(0, 2)).map((one) => (
         <span key={one.path} className={one.differs ? "argument differs" : "argument"}>
           {one.path && `${inline(one.path)}=`}
-          {inline(value(one.value))}
+          {inline(short(value(one.value)))}
         </span>
       ))}
       {differ.length > 0 && same > 0 && <span className="muted more">+{same} same</span>}
@@ -181,6 +184,10 @@ function Call({ call }: { call: TreeCall }) {
     </span>
   );
 }
+
+/** Characters of a value on the line; the title has more. */
+const SHORT = 36;
+const short = (text: string) => (text.length > SHORT ? `${text.slice(0, SHORT - 1)}…` : text);
 
 function callText(call: TreeCall): string {
   const given = call.arguments.map((one) => `${one.path && `${inline(one.path)}=`}${inline(value(one.value))}`);
