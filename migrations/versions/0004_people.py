@@ -1,4 +1,7 @@
-"""What people say: labels of spans, and edges they add or remove. Both are appended to and never rewritten."""
+"""What people say: labels of spans, and edges they add or remove. Both are appended to and never rewritten.
+
+The index of groups has the outcomes too: how each group of a project ended is read from it alone.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,9 @@ LARGEST = "1.7976931348623157e308"
 
 
 def upgrade() -> None:
-    """Two empty tables, and of every run the newest override that it could see."""
+    """Two empty tables, a wider index, and of every run the newest override that it could see."""
+    op.drop_index("trajectories_by_group", "trajectories")
+    op.create_index("trajectories_by_group", "trajectories", ["project", "group_key", "outcome_source", "outcome"])
     op.add_column("runs", sa.Column("override_watermark", sa.BigInteger()))
     op.create_table(
         "labels",

@@ -52,6 +52,30 @@ def test_a_queued_run_is_cancelled(filled: Api) -> None:
     filled.ask("POST", "/runs/nothing/cancel", 404)
 
 
+def test_a_run_is_asked_for_again_as_it_was(filled: Api) -> None:
+    asked = {"parameters": {"gamma": 0.5}, "reward": "verifier", "group_by": "task", "dataset": "runs.jsonl"}
+    run = filled.run("dag", **asked)
+    filled.upload(lines(chat("c", 1.0)), name="runs.jsonl")
+    response = filled.send("POST", f"/runs/{run['id']}/again")
+    assert response.status_code == 202
+    again = response.json()
+    assert response.headers["Location"] == f"/api/v1/runs/{again['id']}"
+    same = ("attributor", "label", "parameters", "reward_source", "reward_name", "group_by", "dataset")
+    assert {name: again[name] for name in same} == {name: run[name] for name in same}
+    assert (again["number"], again["state"]) == (2, "queued")
+    filled.ask("POST", "/runs/nothing/again", 404)
+
+
+def test_a_reward_by_name_is_asked_for_again_by_its_name(api: Api) -> None:
+    row = chat("a") | {"reward": None}
+    api.upload(lines(row, chat("b")), name="runs.jsonl")
+    api.ask("POST", "/rewards", content=b'{"trajectory": "a", "value": 1, "name": "tests"}')
+    run = api.run("grpo", reward="tests")
+    assert (run["reward_source"], run["reward_name"]) == ("verifier", "tests")
+    again = api.ask("POST", f"/runs/{run['id']}/again", 202)
+    assert (again["reward_source"], again["reward_name"]) == (None, "tests")
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [

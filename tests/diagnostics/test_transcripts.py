@@ -66,6 +66,16 @@ def test_parallel_calls_that_are_alike_repeat_nothing():
             [(*PAY, "paid"), ("cancel_hold", {"hold": "H-1"}, "cancelled"), (*PAY, "paid")], [], id="undone in between"
         ),
         pytest.param(
+            [
+                ("hold_seat", {"flight": "A1"}, {"hold": "H-77"}),
+                ("hold_seat", {"flight": "B2"}, {"hold": "H-88"}),
+                ("cancel_hold", {"hold": "H-88"}, "cancelled"),
+                ("hold_seat", {"flight": "A1"}, {"hold": "H-99"}),
+            ],
+            [(7, 1)],
+            id="something else was undone in between",
+        ),
+        pytest.param(
             [("hold_seat", {}, "held"), ("hold_seat", {}, "held")], [], id="no arguments: of what, is unknown"
         ),
         pytest.param([(*LOOK, "pending"), (*LOOK, "pending")], [], id="a look changes nothing"),
@@ -177,3 +187,8 @@ def test_reference_log_probs_survive_the_canonical_line():
 
     t = actions(SpanTokens([1], [-1.0], ref_logprobs=[-1.5]))
     assert decode(encode(t)) == t
+
+
+def test_pictographs_are_counted_and_letters_of_other_scripts_are_not():
+    found = dict(zip(FEATURES, form_of([Span("assistant", 0, "Готово \u2708\U0001f600 — 完成")]), strict=True))
+    assert found["pictographs"] == pytest.approx(log1p(2))

@@ -75,6 +75,17 @@ def test_a_bad_row_is_refused_with_its_line_and_the_others_count(store: Store, b
     assert why in (found.items[1].reason or "")
 
 
+def test_an_upload_that_replaces_spans_says_which_labels_it_cost(store: Store) -> None:
+    send(store, rollout("a"), rollout("b"))
+    give(store, row(), row(trajectory_id="b"))
+    again = send(store, rollout("a", text="otherwise"), rollout("b", 0.25), replace=True)
+    assert [(item.status, item.reason) for item in again.items] == [
+        ("replaced", "a label of the one before was dropped: its spans differ"),
+        ("replaced", None),
+    ]
+    assert [one.external_id for one in labelling.listed(store, PROJECT).items] == ["b"]
+
+
 def test_too_many_rows_are_refused_whole(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(labelling, "MOST_ROWS", 1)
     with pytest.raises(InputError, match="more than 1 labels in one request"):

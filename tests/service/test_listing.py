@@ -44,6 +44,8 @@ def test_a_row_says_where_it_comes_from_and_how_its_group_did(filled: Store) -> 
     assert (page.total, page.total_exact, page.next, page.scale, page.run) == (3, True, None, None, None)
     bad = found["bad"]
     assert (bad.group, bad.group_size, bad.group_scored, bad.group_mean) == ("g", 3, 2, 0.5)
+    assert (bad.group_passed, bad.group_difference, found["good"].group_difference) == (1, -0.5, 0.5)
+    assert found["open"].group_difference is None
     assert (bad.outcome, bad.n_spans, bad.n_actions, bad.n_errors, bad.n_tokens) == (0.0, 6, 3, 0, None)
     assert (bad.format, bad.n_notes, bad.task, bad.model) == ("openai_chat", 1, "book", "m")
     assert (bad.top, bad.strip) == (None, None)

@@ -80,6 +80,8 @@ def test_an_older_label_that_comes_later_does_not_count_and_one_of_the_future_ca
         pytest.param(on(1, "culprit", seconds=float("nan")), "`seconds` is nan", id="no time at all"),
         pytest.param(on(1, "culprit", queue="best"), "no queue 'best'", id="a new queue"),
         pytest.param(on(1, "culprit", at="noon"), "`at` is 'noon'", id="no date"),
+        pytest.param(on(1, "culprit", at="0001-01-01T00:00+14:00"), "a time of 1970 to 8999", id="before all years"),
+        pytest.param(on(1, "culprit", at="9999-12-31T23:59:59.999999"), "a time of 1970 to 8999", id="the last moment"),
     ],
 )
 def test_a_label_that_cannot_be_is_rejected_and_the_rest_goes_on(store: Store, given: Given, why: str) -> None:

@@ -22,6 +22,7 @@ from trajcredit.api.models import EdgeEditPreviewRequest, EdgeEditRequest, Probl
 from trajcredit.api.parameters import known_only
 from trajcredit.api.routes import API, SITE
 from trajcredit.api.routes.site import WEB
+from trajcredit.api.streams import Streams
 from trajcredit.service.opening import Store
 from trajcredit.service.runner import Runner
 
@@ -48,7 +49,7 @@ def create_app(
     """
     app = bare()
     app.state.store, app.state.runner, app.state.web, app.state.tokenizers = store, runner, web, tokenizers
-    app.state.intake = Intake(limits or Limits())
+    app.state.intake, app.state.streams = Intake(limits or Limits()), Streams()
     app.add_middleware(AsSent)
     app.add_middleware(Guard, hosts=(*LOOPBACK, *allowed_hosts))
     return app

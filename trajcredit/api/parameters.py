@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ValidationError
 from trajcredit.api.intake import Intake
 from trajcredit.api.models import RunRequest
 from trajcredit.api.problems import RefusedError
+from trajcredit.api.streams import Streams
 from trajcredit.service.opening import DEFAULT_PROJECT, Store
 from trajcredit.service.runner import Runner
 
@@ -28,6 +29,7 @@ __all__ = [
     "RunnerDep",
     "Span",
     "StoreDep",
+    "StreamsDep",
     "TokenizersDep",
     "asked",
     "known_only",
@@ -53,6 +55,11 @@ def _intake(request: Request) -> Intake:
     return intake
 
 
+def _streams(request: Request) -> Streams:
+    streams: Streams = request.app.state.streams
+    return streams
+
+
 def _tokenizers(request: Request) -> Folder | None:
     folder: Folder | None = request.app.state.tokenizers
     return folder
@@ -71,6 +78,7 @@ def _decoded(segment: str) -> str:
 
 StoreDep = Annotated[Store, Depends(_store)]
 RunnerDep = Annotated[Runner | None, Depends(_runner)]
+StreamsDep = Annotated[Streams, Depends(_streams)]
 IntakeDep = Annotated[Intake, Depends(_intake)]
 TokenizersDep = Annotated[Folder | None, Depends(_tokenizers)]
 Project = Annotated[str, Query(min_length=1, max_length=100, description="The project; its name has no NUL.")]

@@ -15,6 +15,7 @@ from types import FrameType
 import uvicorn
 
 from trajcredit.api.app import create_app
+from trajcredit.api.streams import Streams
 from trajcredit.errors import InputError
 from trajcredit.service.opening import open_store
 from trajcredit.service.runner import Runner
@@ -52,8 +53,9 @@ def serve(
     with closing(_listening(host, port)) as listening, closing(open_store(url_or_path)) as store:
         runner = Runner(store)
         names = (*allowed_hosts, *(() if _is_any(host) else (_in_url(host),)))
+        app = create_app(store, names, runner, tokenizers=tokenizers)
         config = uvicorn.Config(
-            create_app(store, names, runner, tokenizers=tokenizers),
+            app,
             http="h11",
             ws="none",
             lifespan="off",
@@ -64,7 +66,7 @@ def serve(
             timeout_graceful_shutdown=GRACE,
         )
         shown = "127.0.0.1" if _is_any(host) else _in_url(host)
-        server = _Server(config, lambda: on_ready(f"http://{shown}:{listening.getsockname()[1]}"))
+        server = _Server(config, lambda: on_ready(f"http://{shown}:{listening.getsockname()[1]}"), app.state.streams)
         runner.start()
         threading.Thread(target=warm, name="warm", daemon=True).start()
         try:
@@ -76,13 +78,17 @@ def serve(
 class _Server(uvicorn.Server):
     """Tells when it listens; and a signal ends it, not the process: the runner and the database come after it."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], streams: Streams) -> None:
         super().__init__(config)
-        self._ready = ready
+        self._ready, self._streams = ready, streams
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._streams.stopping = True
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

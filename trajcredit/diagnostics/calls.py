@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from trajcredit.graph import EDGE_KINDS, SpanGraph
-from trajcredit.model import Span
+from trajcredit.model import Span, body
 
 __all__ = ["Again", "Outdated", "doubled", "outdated", "repeated", "results_of", "unused"]
 
@@ -81,8 +81,9 @@ def repeated(graph: SpanGraph, keys: Sequence[int]) -> Iterator[Again]:
 
 
 def doubled(graph: SpanGraph, keys: Sequence[int]) -> Iterator[Again]:
-    """Effects that succeeded twice with equal arguments, none that reverses having succeeded in between.
+    """Effects that succeeded twice with equal arguments, the first not having been reversed in between.
 
+    A reversal undoes the effects that have one of its values in their arguments or answers; all, where none has.
     Calls without arguments (submit, save) say nothing of what they do again.
     """
     spans = graph.trajectory.spans
@@ -92,11 +93,21 @@ def doubled(graph: SpanGraph, keys: Sequence[int]) -> Iterator[Again]:
         if i not in answers or not spans[i].arguments:
             continue
         if _words(spans[i].name) & REVERSALS:
-            done.clear()
+            done = _left(done, [value for _, value in _leaves(spans[i].arguments)], spans, answers)
         before = done.get(keys[i])
         if before is not None and answers[before] < i:
             yield Again(i, before)
         done[keys[i]] = i
+
+
+def _left(
+    done: dict[int, int], values: Sequence[str], spans: Sequence[Span], answers: dict[int, int]
+) -> dict[int, int]:
+    """The effects that a reversal with these values leaves."""
+    named = [value for value in values if len(value) >= SHORTEST]
+    said = {key: f"{body(spans[i])} {spans[answers[i]].text}" for key, i in done.items()}
+    undone = {key for key, text in said.items() if any(value in text for value in named)}
+    return {key: i for key, i in done.items() if key not in undone} if undone else {}
 
 
 def effects(graph: SpanGraph) -> Iterator[int]:

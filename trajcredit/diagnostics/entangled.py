@@ -36,9 +36,9 @@ def entangled_credit(table: Table) -> Verdict:
     calls = float(table.credited_calls[who].sum())
     alone = f" ({table.off_calls[who].sum() / calls:.0%} of what calls get)" if calls else ""
     says = (
-        f"{found.value:.0%} of the credit that {name} gives sits on actions that no dependency leads from to the "
-        f"outcome{alone}, in {int((table.off_path[who] > 0).sum()):,} of {len(who):,} trajectories with credit; "
-        f"in {int(table.flat[who].sum()):,} all actions have the same number"
+        f"{found.value:.0%} of the credit that {name} gives sits on actions from which no dependency was found to "
+        f"lead to the outcome{alone}, in {int((table.off_path[who] > 0).sum()):,} of {len(who):,} trajectories with "
+        f"credit; in {int(table.flat[who].sum()):,} all actions have the same number"
     )
     untold = int((paid & ~table.traced).sum())
     says += f"; {untold:,} more rest on their last words alone and are left out" if untold else ""
@@ -52,5 +52,5 @@ def entangled_credit(table: Table) -> Verdict:
 def _finding(table: Table, t: int, part: float) -> Finding:
     span = int(table.stray[t])
     return Finding(
-        t, span, f"{part:.0%} of its credit is off every path, that of this {table.seen[t].tool(span)} for one"
+        t, span, f"{part:.0%} of its credit is on actions with no path found, such as this {table.seen[t].tool(span)}"
     )

@@ -29,6 +29,7 @@ PATTERNS = (
     re.compile(r"\*\*[^*\n]{1,80}\*\*"),
     re.compile(r"!"),
 )
+PICTOGRAPH = re.compile(r"[\u2000-\U0010ffff]")
 FLATTERY = re.compile(
     r"\b(?:great|excellent|wonderful|fantastic|brilliant|insightful|amazing) (?:question|point|idea|choice|request)\b"
     r"|\byou(?:'re| are) (?:absolutely |completely |so )?(?:right|welcome|amazing|the best)\b"
@@ -51,7 +52,7 @@ def form_of(spans: Iterable[Span]) -> tuple[float, ...]:
     text = "\n".join(span.text for span in spans if span.kind == "assistant")[:MOST]
     words = WORD.findall(text.lower())
     counts = [len(pattern.findall(text)) for pattern in PATTERNS]
-    counts += [sum(unicodedata.category(c) == "So" for c in text if ord(c) > 0x2000)]
+    counts += [sum(unicodedata.category(c) == "So" for c in PICTOGRAPH.findall(text))]
     counts += [len(pattern.findall(text)) for pattern in (FLATTERY, ASSURANCES, THANKS)]
     phrases = list(zip(words, words[1:], words[2:], strict=False))
     again = 1 - len(set(phrases)) / len(phrases) if phrases else 0.0

@@ -101,7 +101,7 @@ def grades(
         labels=len(spans),
         blind=sum(one.blind is True for one in spans),
         runs=tuple(_of_run(run, numbers[run.id], hit[run.id]) for run in finished if run.id in hit),
-        kappa=kappa((_place(one), one.labeller or "", one.verdict or "") for one in spans),
+        kappa=kappa((_place(one), one.labeller, one.verdict) for one in spans if one.labeller and one.verdict),
         remarks=(*found.remarks, *found.unmatched),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 
 from trajcredit.errors import InputError
 from trajcredit.store import (
@@ -50,7 +51,11 @@ class ListRow:
     group_id: str
     group_size: int
     group_scored: int
+    group_passed: int
+    """How many of those that are scored passed: an outcome of at least 0.5."""
     group_mean: float | None
+    group_difference: float | None
+    """Its outcome less the mean of its group; null where it is not scored by the source that the group is."""
     dataset: str | None
     task: str | None
     trial: str | None
@@ -168,7 +173,9 @@ def _row(
         group_id=one.group_key,
         group_size=tally.size,
         group_scored=tally.scored,
+        group_passed=tally.passed,
         group_mean=tally.mean,
+        group_difference=_difference(one, tally),
         dataset=one.dataset,
         task=one.task,
         trial=one.trial,
@@ -188,6 +195,13 @@ def _row(
         top=None if top is None else TopSpan(top.span, top.tool or kinds[one.id, top.span], top.credit),
         strip=None if summary is None else summary.strip,
     )
+
+
+def _difference(one: Listed, tally: Tally) -> float | None:
+    if one.outcome is None or tally.mean is None or one.outcome_source != tally.source:
+        return None
+    difference = one.outcome - tally.mean
+    return difference if isfinite(difference) else None
 
 
 def _top(summary: Summary) -> Extreme | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -24,6 +24,7 @@ __all__ = [
     "RunList",
     "RunView",
     "Wanted",
+    "again",
     "ask",
     "ask_for",
     "cancel",
@@ -37,7 +38,7 @@ __all__ = [
 ENDED = frozenset({"done", "failed", "cancelled"})
 SHOWN_NAMES = 10
 SHOWN_NOTES = 3
-"""Notes of one kind that a run shows; the rest is counted."""
+"""Notes of one kind that a list of runs shows; the rest is counted."""
 MORE = "and {:,} more like these"
 _MORE = re.compile(MORE.format(0).replace("0", "([0-9,]+)"))
 PAGE = 100
@@ -128,11 +129,19 @@ def ask_for(store: Store, project: str, made: Configured, wanted: Wanted) -> Run
         return _view(run, run_numbers.numbers(conn, project, [run.id])[run.id])
 
 
+def again(store: Store, project: str, run: str) -> RunView:
+    """A queued run that is asked for as that one was: over the trajectories and rewards of now, by the code of now."""
+    with store.read() as conn:
+        asked = runs.find(conn, project, run).asked
+    wanted = Wanted(asked.reward, asked.group_by, asked.filters.dataset)
+    return ask(store, project, asked.attributor, asked.parameters, wanted)
+
+
 def find(store: Store, project: str, run: str) -> RunView:
-    """The run of that id, or the newest finished one of an attributor or label of that name."""
+    """The run of that id, or the newest finished one of an attributor or label of that name; with all that it noted."""
     with store.read() as conn:
         found = runs.find(conn, project, run)
-        return _view(found, run_numbers.numbers(conn, project, [found.id])[found.id])
+        return replace(_view(found, run_numbers.numbers(conn, project, [found.id])[found.id]), notes=found.notes)
 
 
 def listed(

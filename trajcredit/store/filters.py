@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, and_, exists, func, not_, or_,
 from trajcredit.errors import InputError
 from trajcredit.store.border import clean, cut, word
 from trajcredit.store.bulk import among
+from trajcredit.store.group_filters import is_alone, is_zero_variance
 from trajcredit.store.labels import is_labelled
 from trajcredit.store.overridden import has_any
 from trajcredit.store.tables import tool_use, trajectories
@@ -52,6 +53,10 @@ class Filters:
     outcome_max: float | None = None
     step_min: int | None = None
     step_max: int | None = None
+    alone: bool | None = None
+    """Whether no other trajectory is in its group."""
+    zero_variance: bool | None = None
+    """Whether all that are scored of its group, at least two, ended alike."""
     labelled: bool | None = None
     """Whether somebody labelled a span of it."""
 
@@ -80,6 +85,9 @@ def conditions(conn: Connection, project: str, filters: Filters) -> ColumnElemen
         found.append(_calls(project, filters.tool))
     if filters.has_error is not None:
         found.append(t.n_errors > 0 if filters.has_error else t.n_errors == 0)
+    for wanted, holds in ((filters.alone, is_alone), (filters.zero_variance, is_zero_variance)):
+        if wanted is not None:
+            found.append(holds(project) if wanted else not_(holds(project)))
     if filters.labelled is not None:
         found.append(is_labelled() if filters.labelled else ~is_labelled())
     if filters.has_override is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -40,6 +40,8 @@ class Tally:
     scored: int
     passed: int
     mean: float | None
+    source: str | None = field(default=None, compare=False)
+    """Whose rewards these are; null where none is scored."""
 
 
 def members(conn: Connection, project: str, group: str) -> list[Listed]:
@@ -111,6 +113,8 @@ def _outcomes(conn: Connection, project: str, groups: Sequence[str]) -> dict[str
 
 def _tally(outcomes: Sequence[Given]) -> Tally:
     """By the most trusted source that any of them has."""
-    scored = [outcome for outcome in by_one_source(outcomes)[1] if outcome is not None]
+    read, given = by_one_source(outcomes)
+    scored = [outcome for outcome in given if outcome is not None]
     passed = sum(outcome >= PASS for outcome in scored)
-    return Tally(len(outcomes), len(scored), passed, finite(sum(scored) / len(scored)) if scored else None)
+    mean = finite(sum(scored) / len(scored)) if scored else None
+    return Tally(len(outcomes), len(scored), passed, mean, read)

@@ -42,6 +42,8 @@ QUEUES: tuple[Queue, ...] = get_args(Queue)
 
 LONGEST_NAME = 100
 LONGEST_NOTE = 10_000
+LAST_YEAR = 8999
+"""There is a microsecond after every time."""
 CHUNK = 5000
 """Labels read at a time where those of a whole project are."""
 
@@ -240,11 +242,18 @@ def _odd(given: Given) -> str | None:
         return f"`note` has {len(given.note):,} characters; at most {LONGEST_NOTE:,}"
     if given.seconds is not None and not (isfinite(given.seconds) and given.seconds >= 0):
         return f"`seconds` is {given.seconds}: expected a finite number, not below 0"
-    try:
-        instant(given.at)
-    except InputError:
-        return f"`at` is {given.at!r}: expected a time as ISO 8601, e.g. 2026-04-14T18:40:12Z"
+    if given.at is not None and not _is_time(given.at):
+        return (
+            f"`at` is {given.at[:40]!r}: expected a time of 1970 to {LAST_YEAR}, as ISO 8601, e.g. 2026-04-14T18:40:12Z"
+        )
     return None
+
+
+def _is_time(at: str) -> bool:
+    try:
+        return 0 <= instant(at) < instant(f"{LAST_YEAR + 1}-01-01")
+    except InputError:
+        return False
 
 
 def _says_nothing_new(given: Given, note: str | None, at: str | None, before: Sequence[_Said]) -> bool:

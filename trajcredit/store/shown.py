@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -18,7 +19,7 @@ from trajcredit.store.outcomes import action_mask
 from trajcredit.store.packed import columns_of_keys
 from trajcredit.store.tables import documents, packed, spans
 
-__all__ = ["Facts", "check_span", "facts", "own_span", "some_spans"]
+__all__ = ["Facts", "check_span", "facts", "own_span", "some_spans", "spans_from"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +77,14 @@ def some_spans(conn: Connection, project: str, ref: str, first: int, last: int) 
         raise InputError(f"{asked}: trajectory {ref!r} has {trajectory.n_spans} spans, counted from 0")
     raw = _pieces(_line(conn, trajectory.key)).spans[first:last]
     return tuple(map(_span, raw))
+
+
+def spans_from(conn: Connection, project: str, ref: str, first: int) -> Iterator[Span]:
+    """Spans from `first` on, each decoded when it is asked for: the transaction may have ended by then."""
+    trajectory = find(conn, project, ref)
+    if first or trajectory.n_spans:
+        check_span(first, trajectory.n_spans, ref)
+    return map(_span, _pieces(_line(conn, trajectory.key)).spans[first:])
 
 
 def own_span(conn: Connection, project: str, ref: str, span: int) -> Span:

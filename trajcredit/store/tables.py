@@ -150,7 +150,7 @@ trajectories = Table(
     _finite("bootstrap"),
     _finite("outcome"),
     Index("trajectories_by_project", "project", "key"),
-    Index("trajectories_by_group", "project", "group_key"),
+    Index("trajectories_by_group", "project", "group_key", "outcome_source", "outcome"),
     Index("trajectories_by_log", "project", "raw_sha256"),
 )
 

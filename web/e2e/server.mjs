@@ -200,3 +200,24 @@ export async function late(server, project) {
   await call(server, `/rewards?project=${encodeURIComponent(project)}`, { method: "POST", body, headers });
   return { ...first, ...(await upload(server, [log("after", 1), log("later", 0)].join("\n"), "b.jsonl", project)) };
 }
+
+/**
+ * A line of a log: calls whose arguments repeat a value of the result before, so that all spans are one chain, with long
+ * jumps back to the first. It has two spans a call and two more.
+ * @param {string} id
+ * @param {number} calls
+ * @param {number} [reward]
+ */
+export function chain(id, calls, reward = 0) {
+  /** @type {object[]} */
+  const messages = [{ role: "user", content: "walk the chain from NODE-100000" }];
+  for (let i = 0; i < calls; i++) {
+    const args = JSON.stringify({ node: `NODE-${100_000 + i}`, root: i % 100 === 99 ? "NODE-100001" : "none" });
+    const made = { id: `call-${i}`, type: "function", function: { name: "visit", arguments: args } };
+    messages.push({ role: "assistant", content: null, tool_calls: [made] });
+    const content = JSON.stringify({ next: `NODE-${100_001 + i}` });
+    messages.push({ role: "tool", tool_call_id: made.id, name: "visit", content });
+  }
+  messages.push({ role: "assistant", content: `the end is NODE-${100_000 + calls}` });
+  return JSON.stringify({ trajectory_id: id, group_id: "g", reward, messages });
+}

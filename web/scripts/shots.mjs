@@ -1,4 +1,7 @@
-/** Pictures of every screen in both themes at two widths, of a real server with the bundled example: npm run shots [folder] */
+/**
+ * Pictures of every screen in both themes at two widths, of a real server with the bundled example:
+ * npm run shots [folder [name,name...]]
+ */
 
 import { mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,6 +13,20 @@ import { DEMO, demo, late, startServer } from "../e2e/server.mjs";
 /** @typedef {[path: string, ready: string, act?: (page: Page) => Promise<unknown>]} Screen */
 
 const folder = process.argv[2] ?? join(tmpdir(), "trajcredit-shots");
+/** Screens that are wanted; all of them where none is named. */
+const wanted = process.argv[3]?.split(",");
+
+/** @param {string} text */
+function palette(text) {
+  return async (/** @type {Page} */ page) => {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "go to or do" }).fill(text);
+    await page
+      .getByRole("option", { name: /^trajectory/ })
+      .first()
+      .waitFor();
+  };
+}
 
 /**
  * @param {Record<string, string>} ids
@@ -33,6 +50,14 @@ function screensOf(ids, others) {
     passed: [`/p/default/t/${ids["flight-2"]}`, text],
     chooser: [`${failed}?by=dag`, text, (page) => page.keyboard.press("b")],
     keys: [`${failed}?by=dag`, text, (page) => page.keyboard.press("?")],
+    find: [`${failed}?by=dag&span=s2&q=ITN-48213&occ=2`, "mark.strong"],
+    palette: [failed, edges, (page) => page.keyboard.press("Control+k")],
+    palettewords: ["/p/default/runs", ".cover", palette("fl")],
+    runs: ["/p/late/runs", ".cover"],
+    newrun: ["/p/default/runs", ".cover", (page) => page.getByRole("button", { name: "New run" }).click()],
+    noruns: ["/p/nobody/runs", ".nomatch"],
+    run: ["/p/default/runs/dag", ".facts"],
+    stalerun: ["/p/late/runs/dag", ".stale"],
     stale: [`/p/late/t/${others.open}?by=dag`, ".headline"],
     unread: [`/p/late/t/${others.after}?by=dag`, ".headline"],
     groups: ["/p/default/groups", ".dots"],
@@ -85,6 +110,7 @@ try {
     for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
       const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
       for (const [name, screen] of Object.entries(screens)) {
+        if (wanted && !wanted.includes(name)) continue;
         await take(context, server.url, screen, `${name}-${width}-${colorScheme}`);
       }
       await context.close();
@@ -93,7 +119,7 @@ try {
   // the picture of the README: every span of the failed rollout and the whole panel
   const context = await browser.newContext({ viewport: { width: 1440, height: 960 }, colorScheme: "light" });
   await take(context, server.url, /** @type {Screen} */ (screens.both), "trajectory");
-  console.log(`${2 * 2 * Object.keys(screens).length + 1} pictures in ${folder}`);
+  console.log(`${4 * (wanted ?? Object.keys(screens)).length + 1} pictures in ${folder}`);
 } finally {
   await browser.close();
   await server.stop();

@@ -452,6 +452,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{id}/again": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Repeat Run
+         * @description Queue a run that is asked for as this one was, over the trajectories and rewards of now.
+         */
+        post: operations["repeat_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{id}/cancel": {
         parameters: {
             query?: never;
@@ -466,6 +486,27 @@ export interface paths {
          * @description The run, which does not go on; one that ended stays as it is.
          */
         post: operations["cancel_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Run Events
+         * @description A `state` event first and whenever the run's state changes, a `progress` event whenever more of it is done, each
+         *     with the run as GET /runs/{id} gives it; the stream ends with the run.
+         */
+        get: operations["run_events"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -659,6 +700,26 @@ export interface paths {
          * @description What a finished run would say of the trajectory if its edges were edited so.
          */
         post: operations["preview_edge_edits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trajectories/{id}/find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find Text
+         * @description Every place of a text in all spans of a trajectory.
+         */
+        get: operations["find_text"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1465,6 +1526,28 @@ export interface components {
             name: string;
             /** Summary */
             summary: string;
+        };
+        /**
+         * FoundOut
+         * @description Where a text stands. `span` and `start` have one entry a hit, `spans` and `counts` one a span that has hits.
+         */
+        FoundOut: {
+            /** Counts */
+            counts: number[];
+            /** Length */
+            length: number;
+            /** Next */
+            next: number | null;
+            /** Q */
+            q: string;
+            /** Span */
+            span: number[];
+            /** Spans */
+            spans: number[];
+            /** Start */
+            start: (number | null)[];
+            /** Total */
+            total: number;
         };
         /**
          * FurthestOut
@@ -2798,10 +2881,14 @@ export interface components {
             format: string;
             /** Group */
             group: string;
+            /** Group Difference */
+            group_difference: number | null;
             /** Group Id */
             group_id: string;
             /** Group Mean */
             group_mean: number | null;
+            /** Group Passed */
+            group_passed: number;
             /** Group Scored */
             group_scored: number;
             /** Group Size */
@@ -3959,6 +4046,41 @@ export interface operations {
             };
         };
     };
+    repeat_run: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new one; it waits for its turn */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     cancel_run: {
         parameters: {
             query?: {
@@ -3981,6 +4103,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunOut"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    run_events: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events until it ends */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
             /** @description What is wrong, where, and what to do */
@@ -4118,6 +4275,10 @@ export interface operations {
                 model?: string | null;
                 step_min?: number | null;
                 step_max?: number | null;
+                /** @description Whether no other rollout is in its group */
+                no_group?: boolean | null;
+                /** @description Whether its group is scored, and all alike */
+                zero_variance?: boolean | null;
                 /** @description Whether somebody labelled a span of it */
                 labelled?: boolean | null;
                 /** @description Part of the id */
@@ -4149,8 +4310,10 @@ export interface operations {
                      *           "external_id": "t-1",
                      *           "format": "openai_chat",
                      *           "group": "g-1",
+                     *           "group_difference": -0.5,
                      *           "group_id": "5f0c3f1d9a7b4e2286c1d0e9b8a7f645",
                      *           "group_mean": 0.5,
+                     *           "group_passed": 2,
                      *           "group_scored": 4,
                      *           "group_size": 4,
                      *           "id": "019a4f3e-7c1b-7000-8000-0123456789ab",
@@ -4557,6 +4720,45 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EdgeEditPreview"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    find_text: {
+        parameters: {
+            query: {
+                /** @description Plain text, upper case or lower */
+                q: string;
+                /** @description The first span searched */
+                from?: number;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundOut"];
                 };
             };
             /** @description What is wrong, where, and what to do */

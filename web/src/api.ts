@@ -16,6 +16,8 @@ export type EdgeEvidenceList = Schemas["EdgeEvidenceList"];
 export type CreditColumns = Schemas["CreditColumns"];
 export type Why = Schemas["Why"];
 export type Run = Schemas["RunOut"];
+export type RunPage = Schemas["RunPage"];
+export type Found = Schemas["FoundOut"];
 export type RunRequest = Pick<Schemas["RunRequest"], "attributor" | "parameters"> & Partial<Schemas["RunRequest"]>;
 export type SpanCredits = Schemas["SpanCredits"];
 export type AttributorInfo = Schemas["AttributorInfo"];
@@ -28,6 +30,11 @@ export type PreviewQuery = NonNullable<paths["/api/v1/exports/preview"]["get"]["
 export type Note = Schemas["NoteOut"];
 export type IngestResult = Schemas["IngestResult"];
 export type IngestItem = Schemas["IngestItem"];
+export type Label = Schemas["LabelOut"];
+export type Turn = Schemas["LabelTurn"];
+export type TurnQuery = NonNullable<paths["/api/v1/labels/queue"]["get"]["parameters"]["query"]>;
+export type Grades = Schemas["GradesOut"];
+export type GradesQuery = NonNullable<paths["/api/v1/labels/grades"]["get"]["parameters"]["query"]>;
 export type GroupRow = Schemas["GroupRow"];
 export type Group = Schemas["GroupOut"];
 export type GroupMember = Schemas["GroupMember"];
@@ -37,11 +44,6 @@ export type Alignment = Schemas["AlignmentOut"];
 export type AlignedRow = Schemas["AlignedRow"];
 export type AlignedCell = Schemas["CellOut"];
 export type GroupsQuery = NonNullable<paths["/api/v1/groups"]["get"]["parameters"]["query"]>;
-export type Label = Schemas["LabelOut"];
-export type Turn = Schemas["LabelTurn"];
-export type TurnQuery = NonNullable<paths["/api/v1/labels/queue"]["get"]["parameters"]["query"]>;
-export type Grades = Schemas["GradesOut"];
-export type GradesQuery = NonNullable<paths["/api/v1/labels/grades"]["get"]["parameters"]["query"]>;
 export type ListQuery = NonNullable<paths["/api/v1/trajectories"]["get"]["parameters"]["query"]>;
 
 export const BASE = "/api/v1";
@@ -136,6 +138,21 @@ export const api = {
     ask(client.GET("/api/v1/runs", { params: { query: { project, limit } }, signal })),
   run: (project: string, id: string, signal: AbortSignal) =>
     ask(client.GET("/api/v1/runs/{id}", { params: { path: { id }, query: { project } }, signal })),
+  runsPage: (project: string, cursor: string, limit: number, signal: AbortSignal) =>
+    ask(
+      client.GET("/api/v1/runs", {
+        params: { query: { project, limit, ...(cursor ? { cursor } : {}) } },
+        signal,
+      }),
+    ),
+  again: (project: string, id: string) =>
+    ask(client.POST("/api/v1/runs/{id}/again", { params: { path: { id }, query: { project } } })),
+  cancel: (project: string, id: string) =>
+    ask(client.POST("/api/v1/runs/{id}/cancel", { params: { path: { id }, query: { project } } })),
+  find: (project: string, id: string, q: string, from: number, signal: AbortSignal) =>
+    ask(
+      client.GET("/api/v1/trajectories/{id}/find", { params: { path: { id }, query: { project, q, from } }, signal }),
+    ),
   start: (project: string, body: RunRequest) =>
     ask(
       client.POST("/api/v1/runs", {
@@ -190,15 +207,20 @@ export const api = {
   },
 };
 
-const runOf = (run: string | null) => (run === null ? {} : { run });
 /** Where every label is to be had as JSON lines. */
 export const labelsFile = (project: string) => `${BASE}/labels/export?project=${encodeURIComponent(project)}`;
+const runOf = (run: string | null) => (run === null ? {} : { run });
 
 /** Where a run is to be had as a file. */
 export function exportPath(project: string, run: string, to: string, tokenizer: string | null): string {
   const query = new URLSearchParams({ project, to });
   if (tokenizer !== null) query.set("tokenizer", tokenizer);
   return `${BASE}/runs/${encodeURIComponent(run)}/export?${query}`;
+}
+
+/** Where how far a run is comes in as it goes on. */
+export function eventsPath(project: string, run: string): string {
+  return `${BASE}/runs/${encodeURIComponent(run)}/events?${new URLSearchParams({ project })}`;
 }
 
 export function rawPath(project: string, id: string): string {

@@ -1,9 +1,12 @@
-import { lazy, Suspense, useEffect } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { useKeys } from "./keys";
 import { go, useRoute } from "./location";
 import { useNotice } from "./notice";
 import { Away } from "./parts/away";
+import { Help } from "./parts/help";
 import { TopBar } from "./parts/topbar";
 import { listPath, type Route } from "./pure/url";
+import { showSheet, useSheetOpen } from "./sheet";
 import { TrajectoryList } from "./views/list";
 import { Missing } from "./views/missing";
 import { TrajectoryView } from "./views/trajectory";
@@ -18,6 +21,7 @@ const GroupView = lazy(() => import("./views/group").then((module) => ({ default
 const DashboardView = lazy(() => import("./views/dashboard").then((module) => ({ default: module.DashboardView })));
 const LabelsView = lazy(() => import("./views/labels").then((module) => ({ default: module.LabelsView })));
 const RunsView = lazy(() => import("./views/runs").then((module) => ({ default: module.RunsView })));
+const Palette = lazy(() => import("./parts/palette").then((module) => ({ default: module.Palette })));
 const RunView = lazy(() => import("./views/run").then((module) => ({ default: module.RunView })));
 
 const TITLES: Partial<Record<Route["view"], string>> = {
@@ -35,20 +39,44 @@ export function App() {
   const route = useRoute();
   const project = "project" in route ? route.project : DEFAULT;
   const said = useNotice();
+  const [palette, setPalette] = useState(false);
+  const sheet = useSheetOpen();
+  const keys = () => showSheet(true);
+  useKeys({ "?": keys, "Shift+?": keys });
+  usePaletteKey(() => setPalette(true));
   useEffect(() => {
     if (route.view === "start") go(listPath(DEFAULT), "replace");
     if (route.view !== "trajectory") document.title = TITLES[route.view] ?? "trajcredit";
   });
   return (
     <>
-      <TopBar route={route} project={project} />
+      <TopBar route={route} project={project} onPalette={() => setPalette(true)} onKeys={keys} />
       <Away />
       <Suspense fallback={<p className="loading">Loading…</p>}>
         <View route={route} />
       </Suspense>
+      {sheet && <Help onClose={() => showSheet(false)} />}
+      {palette && (
+        <Suspense>
+          <Palette project={project} onKeys={keys} onClose={() => setPalette(false)} />
+        </Suspense>
+      )}
       <output className="notice">{said}</output>
     </>
   );
+}
+
+/** Ctrl K or Cmd K, wherever the focus is; no single-key shortcut, so it is never off. */
+function usePaletteKey(open: () => void): void {
+  useEffect(() => {
+    const look = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "k" || event.ctrlKey === event.metaKey || event.shiftKey || event.altKey) return;
+      event.preventDefault();
+      if (!document.querySelector("dialog[open]")) open();
+    };
+    addEventListener("keydown", look);
+    return () => removeEventListener("keydown", look);
+  });
 }
 
 function View({ route }: { route: Route }) {

@@ -1,13 +1,24 @@
 /** What one person does with one rollout of the queue: says, notes, saves, goes on. */
 
 import { useRef, useState } from "react";
-import { api, type Trajectory } from "./api";
+import { api, type Label, type Trajectory } from "./api";
 import { giveLabels } from "./label-queries";
 import type { How } from "./location";
 import { notice } from "./notice";
 import { plural } from "./pure/format";
 import { at } from "./pure/graph";
-import { changed, type LabelView, loose, type Verdict, type Words, withNote, withVerdict } from "./pure/labels";
+import {
+  changed,
+  type LabelView,
+  labelRow,
+  loose,
+  NO_WORD,
+  type Verdict,
+  type Words,
+  withNote,
+  withVerdict,
+  wordsOf,
+} from "./pure/labels";
 
 export type ChangeLabels = (part: Partial<LabelView>, how?: How) => void;
 
@@ -18,14 +29,15 @@ export interface Task {
   change: ChangeLabels;
   shown: Trajectory;
   /** What this person has saved of it. */
-  saved: Words;
+  own: readonly Label[];
   selected: number;
 }
 
 const OBSERVATION = "An observation: only what the policy wrote gets a verdict.";
 const NOTHING = "Nothing to save yet: 1 to 4 on a span says what it was; x passes over.";
 
-export function useDesk({ project, labeller, view, change, shown, saved, selected }: Task) {
+export function useDesk({ project, labeller, view, change, shown, own, selected }: Task) {
+  const saved = wordsOf(own);
   const [words, setWords] = useState<Words>(saved);
   const [done, setDone] = useState(false);
   const [revealed, setRevealed] = useState(false);
@@ -45,16 +57,12 @@ export function useDesk({ project, labeller, view, change, shown, saved, selecte
   };
   const save = async () => {
     if (unsaved.length === 0) return;
-    const rows = unsaved.map((span) => ({
-      trajectory_id: shown.id,
-      span_index: span,
-      verdict: words.get(span)?.verdict ?? null,
-      labeller,
-      note: words.get(span)?.note.trim() || null,
-      blind: !seen.current,
-      seconds: spent.on(span),
-      queue: view.queue,
-    }));
+    const rows = unsaved.map((span) => {
+      const word = words.get(span) ?? NO_WORD;
+      const given = { blind: !seen.current, seconds: spent.on(span), queue: view.queue };
+      const said = own.find((label) => label.span === span);
+      return labelRow(shown.id, span, labeller, word, given, said);
+    });
     await giveLabels(project, rows);
     setDone(true);
     notice(`${plural(rows.length, "label")} saved.`);

@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { api } from "./api";
-import type { Outcome, Queue, Verdict } from "./pure/labels";
+import type { LabelRow, Outcome, Queue } from "./pure/labels";
 import { queryClient } from "./queries";
 
 export const useLabels = (project: string, trajectory: string | null) =>
@@ -37,18 +37,6 @@ export const useGrades = (project: string, part: Part, trajectory: string | null
     queryFn: ({ signal }) => api.grades({ project, part, ...(trajectory === null ? {} : { trajectory }) }, signal),
     enabled: wanted,
   });
-
-/** One line of what is sent. */
-export interface LabelRow {
-  trajectory_id: string;
-  span_index: number;
-  verdict: Verdict | null;
-  labeller: string;
-  note: string | null;
-  blind: boolean;
-  seconds: number | null;
-  queue: Queue | null;
-}
 
 /** Sends labels; whatever rests on them is asked for again, and they themselves are there when this ends. */
 export async function giveLabels(project: string, rows: LabelRow[]): Promise<void> {

@@ -38,7 +38,7 @@ export const useTheme = () => usePreference(theme);
 export const useShortcuts = () => usePreference(shortcuts);
 export const setShortcuts = (on: boolean) => write("shortcuts", on ? "on" : "off");
 
-/** Who labels here; "" until somebody said. */
+/** Who labels and edits edges here; "" until somebody said. */
 const labeller = (): string => read("labeller") ?? "";
 const blind = (): boolean => read("blind") !== "off";
 

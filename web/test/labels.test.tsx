@@ -6,6 +6,7 @@ import { NoteField, Verdicts } from "../src/parts/verdicts";
 import {
   changed,
   interval,
+  labelRow,
   loose,
   NO_LABELS,
   OUTCOMES,
@@ -72,16 +73,15 @@ describe("what is said and not saved yet", () => {
     expect(withVerdict(once, 3, "unsure").get(3)).toEqual({ verdict: "unsure", note: "late" });
   });
 
-  test("only a person's own labels are theirs to change", () => {
-    const own = wordsOf([label(1, "culprit", "ann", "why"), label(1, "innocent", "bob"), label(4, "unsure")], "ann");
-    expect([...own]).toEqual([
+  test("labels are words again", () => {
+    expect([...wordsOf([label(1, "culprit", "ann", "why"), label(4, "unsure")])]).toEqual([
       [1, { verdict: "culprit", note: "why" }],
       [4, { verdict: "unsure", note: "" }],
     ]);
   });
 
   test("what differs from what is saved is sent, in order of the spans", () => {
-    const saved = wordsOf([label(1, "culprit"), label(4, "unsure"), label(6, "innocent")], "ann");
+    const saved = wordsOf([label(1, "culprit"), label(4, "unsure"), label(6, "innocent")]);
     const now = withNote(
       withVerdict(withVerdict(withVerdict(saved, 7, "culprit"), 4, "unsure"), 2, "innocent"),
       6,
@@ -90,6 +90,15 @@ describe("what is said and not saved yet", () => {
     expect(changed(now, saved)).toEqual([2, 4, 6, 7]);
     expect(changed(withVerdict(withVerdict(saved, 1, "unsure"), 1, "culprit"), saved)).toEqual([]);
     expect(changed(withNote(saved, 1, "  "), saved)).toEqual([]);
+  });
+
+  test("a new note leaves the verdict as it was given, a new verdict does not", () => {
+    const [said, here] = [label(1, "culprit"), { blind: false, seconds: 2, queue: null }];
+    const noted = labelRow("t", 1, "ann", { verdict: "culprit", note: " so " }, here, said);
+    expect(noted).toMatchObject({ verdict: "culprit", note: "so", blind: true, seconds: null });
+    const other = labelRow("t", 1, "ann", { verdict: "unsure", note: " " }, here, said);
+    expect(other).toMatchObject({ verdict: "unsure", note: null, blind: false, seconds: 2 });
+    expect(labelRow("t", 1, "ann", { verdict: null, note: "" }, here, said).verdict).toBe(null);
   });
 
   test("nothing is sent twice, and a note alone is never lost silently", () => {

@@ -71,6 +71,7 @@ function row(text: string, head: Partial<SpanHead> = {}) {
       full={1}
       exact={false}
       marks={[{ start: 0, end: 3, colour: 1, strong: true }]}
+      named=""
       standing="plain"
       selected={false}
       folded={false}
@@ -211,7 +212,7 @@ describe("a trajectory as a whole", () => {
     expect(fact(overview(trajectory))).toBe(true);
     expect(fact(overview({ ...trajectory, model: null }))).toBe(false);
     const title = (one: Trajectory) =>
-      show(<Title toGroup="/" trajectory={one} toExport="/" onReport={() => {}} onLink={() => {}} onHelp={() => {}} />);
+      show(<Title toGroup="/" trajectory={one} toExport="/" onReport={() => {}} onLink={() => {}} />);
     expect(title(trajectory).textContent).toContain("model gpt-5-mini");
     expect(title(trajectory).textContent).toContain("2 notes");
     expect(title({ ...trajectory, model: null }).textContent).not.toContain("model");

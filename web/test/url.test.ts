@@ -3,9 +3,13 @@ import { describe, expect, test } from "vitest";
 import { SCALES } from "../src/pure/scale";
 import {
   DRAWINGS,
+  dashboardPath,
   exportsPath,
   FILTERS,
   FOLDS,
+  groupPath,
+  groupsPath,
+  labelsPath,
   listPath,
   NO_EXPORT,
   PLAIN,
@@ -13,6 +17,8 @@ import {
   readList,
   readView,
   route,
+  runPath,
+  runsPath,
   SHOWS,
   SORTS,
   TOKENS,
@@ -33,6 +39,8 @@ const views = fc.record({
   scale: fc.constantFrom(...SCALES),
   show: fc.constantFrom(...SHOWS),
   fold: fc.subarray([...FOLDS]),
+  q: fc.option(name, { nil: null }),
+  occ: fc.nat(1e6),
   view: fc.constantFrom(...DRAWINGS),
   edit: fc.boolean(),
 });
@@ -61,7 +69,7 @@ describe("views are links", () => {
   test("what is written is read back", () => {
     fc.assert(
       fc.property(views, (view) => {
-        expect(readView(writeView(view))).toEqual(view);
+        expect(readView(writeView(view))).toEqual({ ...view, occ: view.q === null ? 0 : view.occ });
       }),
     );
     fc.assert(
@@ -102,12 +110,18 @@ describe("paths", () => {
         expect(route(listPath(project))).toEqual({ view: "list", project });
         expect(route(exportsPath(project))).toEqual({ view: "exports", project });
         expect(route(uploadPath(project))).toEqual({ view: "upload", project });
+        expect(route(groupsPath(project))).toEqual({ view: "groups", project });
+        expect(route(dashboardPath(project))).toEqual({ view: "dashboard", project });
+        expect(route(labelsPath(project))).toEqual({ view: "labels", project });
+        expect(route(runsPath(project))).toEqual({ view: "runs", project });
         expect(route(trajectoryPath(project, trajectory))).toEqual({ view: "trajectory", project, trajectory });
+        expect(route(groupPath(project, trajectory))).toEqual({ view: "group", project, group: trajectory });
+        expect(route(runPath(project, trajectory))).toEqual({ view: "run", project, run: trajectory });
       }),
     );
   });
 
-  test.each(["/p/x/t", "/q/x/t/y", "/p/x/t/y/z", "/p/%E0%A4%A/t/y", "/p/x/runs"])("%s is nowhere", (path) =>
+  test.each(["/p/x/t", "/q/x/t/y", "/p/x/t/y/z", "/p/%E0%A4%A/t/y", "/p/x/dash/y", "/p/x/g"])("%s is nowhere", (path) =>
     expect(route(path).view).toBe("nowhere"),
   );
 

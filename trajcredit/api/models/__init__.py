@@ -23,6 +23,7 @@ from trajcredit.api.models.diagnostics import (
 )
 from trajcredit.api.models.edges import EdgeColumns, EdgeEvidence, EdgeEvidenceList, EdgeMatch
 from trajcredit.api.models.exports import AlignmentFailureOut, PreviewOut, RowPreviewOut, TotalsOut
+from trajcredit.api.models.finding import FoundOut
 from trajcredit.api.models.groups import (
     AlignedRow,
     AlignmentOut,
@@ -117,6 +118,7 @@ __all__ = [
     "FailureEvidence",
     "FailureModeOut",
     "FormatInfo",
+    "FoundOut",
     "GradeFigure",
     "GradesOut",
     "GroupMember",

@@ -31,7 +31,11 @@ class TrajectoryRow(Out):
     """What /groups/{id} takes."""
     group_size: int
     group_scored: int
+    group_passed: int
+    """How many of those that are scored passed: an outcome of at least 0.5."""
     group_mean: FiniteFloat | None
+    group_difference: FiniteFloat | None
+    """Its outcome less the mean of its group; null where it is not scored by the source that the group is."""
     dataset: str | None
     task: str | None
     trial: str | None

@@ -18,6 +18,7 @@ from trajcredit.service import running
 from trajcredit.service.exporting import export
 from trajcredit.service.plugins import Exporter, exporter_of
 from trajcredit.service.previewing import preview
+from trajcredit.service.runner import Runner
 from trajcredit.service.tokenizers import named
 
 __all__ = ["router"]
@@ -64,16 +65,24 @@ def list_runs(
 def create_run(store: StoreDep, runner: RunnerDep, asked: RunAsked, project: Project = DEFAULT) -> Response:
     """Queue a run of one attributor; GET /runs/{id} says how far it is."""
     wanted = running.Wanted(asked.reward, asked.group_by, asked.dataset)
-    run = running.ask(store, project, asked.attributor, asked.parameters, wanted)
-    if runner is not None:
-        runner.wake()
-    return Answer(run, 202, {"Location": f"/api/v1/runs/{run.id}"})
+    return queued(running.ask(store, project, asked.attributor, asked.parameters, wanted), runner)
 
 
 @router.get("/runs/{id}", response_model=RunOut)
 def get_run(store: StoreDep, ref: Id, project: Project = DEFAULT) -> Response:
     """One run, by its id, or the newest finished one of an attributor."""
     return Answer(running.find(store, project, ref))
+
+
+@router.post(
+    "/runs/{id}/again",
+    status_code=202,
+    response_model=RunOut,
+    response_description="The new one; it waits for its turn",
+)
+def repeat_run(store: StoreDep, runner: RunnerDep, ref: Id, project: Project = DEFAULT) -> Response:
+    """Queue a run that is asked for as this one was, over the trajectories and rewards of now."""
+    return queued(running.again(store, project, ref), runner)
 
 
 @router.post("/runs/{id}/cancel", response_model=RunOut)
@@ -131,6 +140,13 @@ def preview_export(
 ) -> Response:
     """What a trainer will see of a run: counted, and token by token for one trajectory."""
     return Answer(preview(store, project, run, asked_for(to, tokenizer, folder), trajectory, start))
+
+
+def queued(run: running.RunView, runner: Runner | None) -> Response:
+    """The answer to who asked for a run, once whoever works on them is told."""
+    if runner is not None:
+        runner.wake()
+    return Answer(run, 202, {"Location": f"/api/v1/runs/{run.id}"})
 
 
 def asked_for(to: str, tokenizer: str | None, folder: Path | None) -> Exporter:

@@ -55,6 +55,8 @@ def list_trajectories(
     model: Annotated[str | None, Query(max_length=1000, description="The model that answered")] = None,
     step_min: Step = None,
     step_max: Step = None,
+    no_group: Annotated[bool | None, Query(description="Whether no other rollout is in its group")] = None,
+    zero_variance: Annotated[bool | None, Query(description="Whether its group is scored, and all alike")] = None,
     labelled: Annotated[bool | None, Query(description="Whether somebody labelled a span of it")] = None,
     text: Annotated[str | None, Query(max_length=1000, description="Part of the id")] = None,
     sort: Annotated[listing.Sort, Query()] = "-created",
@@ -78,6 +80,8 @@ def list_trajectories(
         outcome_max=outcome_max,
         step_min=step_min,
         step_max=step_max,
+        alone=no_group,
+        zero_variance=zero_variance,
         labelled=labelled,
     )
     return Answer(listing.listed(store, project, filters, sort, cursor, limit, run))

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { EdgeEvidence, Run, Trajectory } from "../api";
 import { alike, type Editing } from "../editing";
-import { person, remember } from "../person";
+import { setLabeller, useLabeller } from "../preferences";
 import { type Draft, draftKey, sourceOf } from "../pure/edits";
 import { number, plural } from "../pure/format";
 import { at } from "../pure/graph";
@@ -254,10 +254,10 @@ interface SavingProps extends Props {
 /** Reason and name, and what is done with the changes. */
 function Saving({ editing, run, start, started, busy, onClose }: SavingProps) {
   const [reason, setReason] = useState("");
-  const [name, setName] = useState(person);
+  const [name, setName] = useState(useLabeller());
   const complete = reason.trim() !== "" && name.trim() !== "" && !busy;
   const save = (then: () => void) => {
-    remember(name.trim());
+    setLabeller(name);
     editing.save.mutate({ reason: reason.trim(), person: name.trim() }, { onSuccess: then });
   };
   return (

@@ -24,6 +24,16 @@ export function Filters({ project, filters, onChange }: Props) {
       onChange={(value) => set(name, value)}
     />
   );
+  const flag = (name: FilterName, label: string, title: string) => (
+    <label title={title}>
+      <input
+        type="checkbox"
+        checked={filters[name] === "true"}
+        onChange={(event) => set(name, event.target.checked ? "true" : "")}
+      />{" "}
+      {label}
+    </label>
+  );
   const named = (name: "group" | "tool", what: "groups" | "tools") => (
     <Combobox {...{ project, what }} label={name} value={filters[name] ?? ""} onChange={(value) => set(name, value)} />
   );
@@ -45,14 +55,13 @@ export function Filters({ project, filters, onChange }: Props) {
       {field("text", "id", "contains")}
       {named("group", "groups")}
       {named("tool", "tools")}
-      <label>
-        <input
-          type="checkbox"
-          checked={filters.errors === "true"}
-          onChange={(event) => set("errors", event.target.checked ? "true" : "")}
-        />{" "}
-        has a failed call
-      </label>
+      {flag("errors", "has a failed call", "a result of a tool call says that it failed")}
+      {flag("no_group", "no group", "no other rollout is in its group, so there is nothing to hold its reward against")}
+      {flag(
+        "zero_variance",
+        "zero-variance group",
+        "at least two rollouts of its group are scored, and all alike: a baseline leaves nothing",
+      )}
       <label>
         labels{" "}
         <select value={filters.labelled ?? ""} onChange={(event) => set("labelled", event.target.value)}>

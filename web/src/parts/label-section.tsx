@@ -6,7 +6,7 @@ import { giveLabels, useLabels } from "../label-queries";
 import { notice } from "../notice";
 import { useLabeller } from "../preferences";
 import { when } from "../pure/format";
-import { VERDICT_WORDS, VERDICTS, type Verdict } from "../pure/labels";
+import { labelRow, VERDICT_WORDS, VERDICTS, type Verdict } from "../pure/labels";
 import { inline, visible } from "../pure/visible";
 import { AskLabeller } from "./labeller";
 import { Trouble } from "./trouble";
@@ -18,6 +18,8 @@ interface Props {
   span: number;
 }
 
+const HERE = { blind: false, seconds: null, queue: null };
+
 /** What people say of a span, and the words to say it with: saved as they are given, never as blind. */
 export function LabelSection({ project, trajectory, span }: Props) {
   const name = useLabeller();
@@ -28,9 +30,9 @@ export function LabelSection({ project, trajectory, span }: Props) {
   const [note, setNote] = useState<string | null>(null);
   const field = useRef<HTMLInputElement>(null);
   const send = async (verdict: Verdict | null, text: string) => {
-    const row = { trajectory_id: trajectory, span_index: span, verdict, labeller: name, blind: false };
+    const row = labelRow(trajectory, span, name, { verdict, note: text }, HERE, own);
     try {
-      await giveLabels(project, [{ ...row, note: text.trim() || null, seconds: null, queue: null }]);
+      await giveLabels(project, [row]);
       notice(verdict === null ? `s${span}: taken back.` : `s${span}: ${VERDICT_WORDS[verdict]}, saved.`);
       setNote((now) => (now?.trim() === text.trim() ? null : now)); // what was typed meanwhile stays
     } catch (error) {

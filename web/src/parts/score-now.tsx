@@ -9,10 +9,12 @@ import { Trouble } from "./trouble";
 interface Props {
   project: string;
   onScored: (run: string) => void;
+  /** Hears of the run while it still waits for its turn. */
+  onStarted?: (run: string) => void;
 }
 
 /** Starts a run with any registered attributor over the project, and waits for it. */
-export function ScoreNow({ project, onScored }: Props) {
+export function ScoreNow({ project, onScored, onStarted }: Props) {
   const attributors = useAttributors();
   const [name, setName] = useState("dag");
   const [given, setGiven] = useState<Record<string, string>>({});
@@ -24,7 +26,7 @@ export function ScoreNow({ project, onScored }: Props) {
       className="scorenow"
       onSubmit={(event) => {
         event.preventDefault();
-        start.mutate({ attributor: name, parameters: filled(given) });
+        start.mutate({ attributor: name, parameters: filled(given) }, { onSuccess: (begun) => onStarted?.(begun.id) });
       }}
     >
       <h3>Score now</h3>

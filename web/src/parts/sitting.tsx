@@ -1,20 +1,20 @@
 import { useMemo, useRef, useState } from "react";
-import type { Trajectory, Turn } from "../api";
+import type { Label, Trajectory, Turn } from "../api";
 import { type ChangeLabels, useDesk } from "../desk";
 import { useKeys } from "../keys";
 import { useLabels } from "../label-queries";
 import { useBlind } from "../preferences";
 import { number } from "../pure/format";
 import { type Graph, graphOf } from "../pure/graph";
-import { type LabelView, VERDICTS, type Words, wordsOf } from "../pure/labels";
+import { type LabelView, VERDICTS } from "../pure/labels";
 import { lanesOf } from "../pure/lanes";
 import { listing, marksOf } from "../pure/marks";
 import { NO_EDITS } from "../pure/rail";
 import { defaultRun, runName } from "../pure/runs";
 import { inline, visible } from "../pure/visible";
 import { useCredits, useEvidence, useGraph, useRuns, useTrajectory } from "../queries";
+import { type Key, showSheet, useSheet } from "../sheet";
 import { Missing } from "../views/missing";
-import { Help, type Key } from "./help";
 import { SittingPanel } from "./sitting-panel";
 import type { Column } from "./span-row";
 import { Transcript } from "./transcript";
@@ -28,8 +28,8 @@ const KEYS: Key[] = [
   ["S", "save, and show what the newest run says"],
   ["x", "pass over this rollout"],
   ["f", "fold reasoning and results"],
-  ["?", "this sheet"],
 ];
+const SHEET = { title: "Labels", keys: KEYS };
 
 interface Props {
   project: string;
@@ -53,18 +53,25 @@ export function Sitting(props: Props) {
     return <Missing error={error} what={`trajectory ${id}`} />;
   }
   if (!trajectory.data || !indexed || !saved.data) return <p className="loading">Loading…</p>;
-  return <Table {...props} shown={trajectory.data} graph={indexed} saved={wordsOf(saved.data, props.labeller)} />;
+  return (
+    <Table
+      {...props}
+      shown={trajectory.data}
+      graph={indexed}
+      own={saved.data.filter(({ labeller }) => labeller === props.labeller)}
+    />
+  );
 }
 
-type TableProps = Props & { shown: Trajectory; graph: Graph; saved: Words };
+type TableProps = Props & { shown: Trajectory; graph: Graph; own: Label[] };
 
-function Table({ project, labeller, view, change, turn, shown, graph, saved }: TableProps) {
+function Table({ project, labeller, view, change, turn, shown, graph, own }: TableProps) {
   const blind = useBlind();
   const [fold, setFold] = useState(false);
-  const [help, setHelp] = useState(false);
+  useSheet(SHEET);
   const note = useRef<HTMLInputElement>(null);
   const selected = view.span !== null && view.span < shown.kind.length ? view.span : firstAction(shown);
-  const desk = useDesk({ project, labeller, view, change, shown, saved, selected });
+  const desk = useDesk({ project, labeller, view, change, shown, own, selected });
   const { columns, full, run } = useColumns(project, shown, !blind || desk.revealed);
   if (run !== null) desk.seen.current = true;
   const lanes = useMemo(() => lanesOf(graph), [graph]);
@@ -79,8 +86,6 @@ function Table({ project, labeller, view, change, turn, shown, graph, saved }: T
     "Shift+S": desk.look,
     x: desk.pass,
     f: () => setFold(!fold),
-    "?": () => setHelp(true),
-    "Shift+?": () => setHelp(true),
   });
   return (
     <>
@@ -105,10 +110,9 @@ function Table({ project, labeller, view, change, turn, shown, graph, saved }: T
         <SittingPanel
           {...{ project, shown, selected, desk, run, note }}
           onSelect={select}
-          onHelp={() => setHelp(true)}
+          onHelp={() => showSheet(true)}
         />
       </div>
-      {help && <Help onClose={() => setHelp(false)} keys={KEYS} />}
     </>
   );
 }

@@ -43,6 +43,8 @@ interface Props {
   /** Marks exactly-zero spans of a run whose law is a mask. */
   exact: boolean;
   marks: readonly Mark[];
+  /** "hit" where the name has what is looked for, "hit now" where that is the hit looked at. */
+  named: string;
   standing: Standing;
   selected: boolean;
   folded: boolean;
@@ -79,7 +81,7 @@ export const SpanRow = memo(function SpanRow(props: Props) {
         <div className="line">
           <span className="no">s{head.span}</span>
           <span className={`tag ${head.kind}`}>{tag(head.kind)}</span>
-          {head.name && <span className="name">{inline(head.name)}</span>}
+          {head.name && <span className={`name ${props.named}`.trim()}>{inline(head.name)}</span>}
           {head.agent && <span className="muted">{inline(head.agent)}</span>}
           {props.folded && <Folded text={props.text} />}
           <Badges head={head} exact={props.exact} />

@@ -9,8 +9,9 @@ const SHORT: Limits = { characters: 420, lines: 6, around: 90 };
 const OPEN: Limits = { characters: 4000, lines: 60, around: 160 };
 const WHOLE: Limits = { characters: Infinity, lines: Infinity, around: 160 };
 
-/** Characters fetched at once when the middle of a long text is asked for. */
+/** Characters of one request for the middle of a long text, and of all that one press asks for. */
 const STRETCH = 200_000;
+const MOST = 2_000_000;
 
 interface Props {
   project: string;
@@ -28,7 +29,7 @@ export function SpanBody({ project, trajectory, text, marks, open }: Props) {
   const fetched = useStretches(project, trajectory, text.span, wanted);
   const limits = asked.length > 0 ? WHOLE : open ? OPEN : SHORT;
   const pieces = excerpt([...parts, ...fetched], text.size, marks, limits);
-  const more = (from: number, size: number) => setAsked([...asked, [from, from + Math.min(size, STRETCH)]]);
+  const more = (from: number, size: number) => setAsked([...asked, ...stretches(from, from + Math.min(size, MOST))]);
   return (
     <div className="body" dir="auto">
       {pieces.map((piece) => (
@@ -36,6 +37,12 @@ export function SpanBody({ project, trajectory, text, marks, open }: Props) {
       ))}
     </div>
   );
+}
+
+/** A range in pieces that one request gives each; an empty one stands for "all that is loaded already". */
+function stretches(from: number, to: number): [number, number][] {
+  const count = Math.max(1, Math.ceil((to - from) / STRETCH));
+  return Array.from({ length: count }, (_, i) => [from + i * STRETCH, Math.min(to, from + (i + 1) * STRETCH)]);
 }
 
 function PieceOf({ piece, onMore }: { piece: Piece; onMore: (from: number, size: number) => void }) {
@@ -53,7 +60,8 @@ function PieceOf({ piece, onMore }: { piece: Piece; onMore: (from: number, size:
         onMore(piece.from, piece.loaded ? 0 : piece.size);
       }}
     >
-      ⋯ {count(piece.size)} more characters
+      ⋯ {piece.size > MOST && !piece.loaded ? `show ${count(MOST)} of ` : "show all "}
+      {count(piece.size)} more characters
     </button>
   );
 }

@@ -1,4 +1,5 @@
 import { memo, type PointerEvent } from "react";
+import { ticks } from "../pure/hits";
 import { type Credit, pool } from "../pure/pool";
 import { filled } from "../pure/scale";
 
@@ -44,20 +45,25 @@ export const Strip = memo(function Strip({ cells, full, label }: Props) {
 });
 
 interface MinimapProps {
+  /** How many there are, whether scored or not. */
+  spans: number;
   credit: readonly Credit[];
   full: number;
   /** The part of the spans in view, 0..1 from start to end. */
   view: [number, number];
+  /** Spans that have hits of what is looked for. */
+  found?: readonly number[];
   onJump: (part: number) => void;
 }
 
 const CELLS = 240;
 
 /** The whole trajectory beside the scroll bar: bars left for blame, right for credit; click to jump. */
-export const Minimap = memo(function Minimap({ credit, full, view, onJump }: MinimapProps) {
+export const Minimap = memo(function Minimap({ spans, credit, full, view, found, onJump }: MinimapProps) {
   const cells = pool(credit, CELLS);
-  const count = Math.max(1, cells.length);
-  const paths = { blame: "", credit: "" };
+  const count = Math.max(1, Math.min(CELLS, spans));
+  const paths = { blame: "", credit: "", ticks: "" };
+  for (const i of ticks(found ?? [], count, spans)) paths.ticks += `M9 ${i}h3v1h-3z`;
   cells.forEach((value, i) => {
     if (!value) return;
     const width = Math.max(0.8, 6 * filled(value, full));
@@ -87,6 +93,7 @@ export const Minimap = memo(function Minimap({ credit, full, view, onJump }: Min
       />
       <path className="blame" d={paths.blame} />
       <path className="credit" d={paths.credit} />
+      <path className="ticks" d={paths.ticks} />
     </svg>
   );
 });

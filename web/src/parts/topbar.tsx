@@ -14,7 +14,7 @@ import { Go } from "./go";
 
 type Screen = [label: string, path: (project: string) => string, views: Route["view"][]];
 
-const SCREENS: Screen[] = [
+export const SCREENS: Screen[] = [
   ["Trajectories", listPath, ["list"]],
   ["Groups", groupsPath, ["groups", "group"]],
   ["Dashboard", dashboardPath, ["dashboard"]],
@@ -24,8 +24,15 @@ const SCREENS: Screen[] = [
   ["Upload", uploadPath, ["upload"]],
 ];
 
+interface Props {
+  route: Route;
+  project: string;
+  onPalette: () => void;
+  onKeys: () => void;
+}
+
 /** Where one is, where one can go, and the colours. */
-export function TopBar({ route, project }: { route: Route; project: string }) {
+export function TopBar({ route, project, onPalette, onKeys }: Props) {
   const theme = useTheme();
   const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? "system";
   return (
@@ -41,8 +48,15 @@ export function TopBar({ route, project }: { route: Route; project: string }) {
           </Go>
         ))}
       </nav>
-      <button type="button" className="quiet end" onClick={() => setTheme(next)}>
-        colours: {theme}
+      <button type="button" className="quiet end" onClick={onPalette} aria-label="Ctrl K: go to or do">
+        Ctrl K
+      </button>
+      <button type="button" className="quiet" onClick={onKeys} aria-label="keys">
+        ?
+      </button>
+      <button type="button" className="quiet" onClick={() => setTheme(next)} aria-label={`colours: ${theme}`}>
+        <span className="word">colours: </span>
+        {theme}
       </button>
     </header>
   );

@@ -15,11 +15,10 @@ interface TitleProps {
   toGroup: string;
   onReport: () => void;
   onLink: () => void;
-  onHelp: () => void;
 }
 
 /** Which rollout this is and how it went. */
-export function Title({ trajectory, toExport, toGroup, onReport, onLink, onHelp }: TitleProps) {
+export function Title({ trajectory, toExport, toGroup, onReport, onLink }: TitleProps) {
   const actions = trajectory.is_action.filter(Boolean).length;
   return (
     <div className="title">
@@ -48,9 +47,6 @@ export function Title({ trajectory, toExport, toGroup, onReport, onLink, onHelp 
         </Go>
         <button type="button" onClick={onLink}>
           Copy link
-        </button>
-        <button type="button" onClick={onHelp} aria-label="keys">
-          ?
         </button>
       </span>
     </div>

@@ -1,9 +1,10 @@
 import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
-import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useCallback, useEffect, useMemo, useRef } from "react";
 import type { Trajectory } from "../api";
 import type { Mark } from "../pure/excerpt";
 import { number } from "../pure/format";
 import { at, edgesInto, edgesOutOf, type Graph } from "../pure/graph";
+import { HIT, type Hits } from "../pure/hits";
 import type { Lanes } from "../pure/lanes";
 import { draw, laneX, type RailEdits, railWidth, standings } from "../pure/rail";
 import type { Fold } from "../pure/url";
@@ -11,6 +12,7 @@ import { inline } from "../pure/visible";
 import { useTexts } from "../queries";
 import { Rail } from "./rail";
 import { type Column, type SpanHead, SpanRow } from "./span-row";
+import { useStable } from "./stable";
 import { Minimap } from "./strip";
 
 interface Props {
@@ -28,6 +30,13 @@ interface Props {
   /** Whether the graph is drawn beside the rows. */
   rail: boolean;
   fold: Fold[];
+  /** What stands over the texts: where one looks for something in them. */
+  find?: ReactNode;
+  hits?: Hits | null;
+  /** The hit looked at, counted from 1; 0: none. */
+  occ?: number;
+  /** Spans whose tool has what is looked for in its name. */
+  named?: ReadonlySet<number>;
   onSelect: (span: number) => void;
 }
 
@@ -57,12 +66,18 @@ export function Transcript(props: Props) {
   const [top, bottom] = [items[0]?.start ?? 0, items.at(-1)?.end ?? 0];
   const lead = columns[0]?.values ?? [];
   const width = useMemo(() => (props.rail ? railWidth(lanes, graph) : 0), [lanes, graph, props.rail]);
-  const jump = useCallback((part: number) => rows.scrollToOffset(part * rows.getTotalSize()), [rows]);
+  const jump = useCallback(
+    (part: number) =>
+      rows.scrollToIndex(Math.max(0, Math.min(spans - 1, Math.floor(part * spans))), { align: "center" }),
+    [rows, spans],
+  );
+  const { hits = null, occ = 0, named } = props;
+  useHitInView(hits, occ, scroller);
   const select = useStable(onSelect);
   const headAt = useHeads(trajectory, graph);
   return (
     <div className="transcript" style={{ "--rail": `${width}px`, "--columns": columns.length } as React.CSSProperties}>
-      <Heads columns={columns} full={props.full} rail={props.rail} />
+      <Heads columns={columns} full={props.full} rail={props.rail} find={props.find} />
       <div className="scroll" ref={scroller}>
         <div className="rows" style={{ height: rows.getTotalSize() }}>
           {props.rail && (
@@ -94,6 +109,7 @@ export function Transcript(props: Props) {
                   full={props.full}
                   exact={props.exactZero && lead[index] === 0}
                   marks={props.marks.get(index) ?? NO_MARKS}
+                  named={!named?.has(index) ? "" : nameIsNow(hits, occ, index) ? "hit now" : "hit"}
                   standing={standing(index)}
                   selected={index === selected}
                   folded={isFolded(trajectory, props.fold, index) && index !== selected}
@@ -105,13 +121,27 @@ export function Transcript(props: Props) {
           </div>
         </div>
       </div>
-      <Minimap credit={lead} full={props.full} view={viewOf(rows)} onJump={jump} />
+      <Minimap
+        spans={spans}
+        credit={lead}
+        full={props.full}
+        view={viewOf(rows, spans)}
+        found={hits?.spans}
+        onJump={jump}
+      />
     </div>
   );
 }
 
 /** Names of the columns over the rows, with the scale they share. */
-function Heads({ columns, full, rail }: { columns: Column[]; full: number; rail: boolean }) {
+interface HeadsProps {
+  columns: Column[];
+  full: number;
+  rail: boolean;
+  find: ReactNode;
+}
+
+function Heads({ columns, full, rail, find }: HeadsProps) {
   return (
     <div className="heads">
       {rail && <div className="railhead">graph</div>}
@@ -123,7 +153,10 @@ function Heads({ columns, full, rail }: { columns: Column[]; full: number; rail:
           {full > 0 && <span className="scale">bars to ±{number(full)}</span>}
         </div>
       ))}
-      <div className="head sayhead">transcript</div>
+      <div className="head sayhead">
+        transcript
+        {find}
+      </div>
     </div>
   );
 }
@@ -207,17 +240,39 @@ function useFollow(rows: Rows, selected: number | null, scroller: RefObject<HTML
   }, [rows, selected, scroller]);
 }
 
-function viewOf(rows: Rows): [number, number] {
-  const total = Math.max(1, rows.getTotalSize());
+/** The part of the spans in view, whatever the height of their rows: the strip has a cell for as many spans each. */
+function viewOf(rows: Rows, spans: number): [number, number] {
   const start = rows.scrollOffset ?? 0;
-  return [start / total, Math.min(1, (start + (rows.scrollRect?.height ?? total)) / total)];
+  const end = start + (rows.scrollRect?.height ?? 0);
+  return [placeAt(rows, start) / Math.max(1, spans), Math.min(1, placeAt(rows, end) / Math.max(1, spans))];
 }
 
-/** A function that never changes and calls the newest one. */
-function useStable<A extends unknown[]>(newest: (...args: A) => void): (...args: A) => void {
-  const [box] = useState({ current: newest });
+/** How many spans lie above an offset. */
+function placeAt(rows: Rows, offset: number): number {
+  const item = rows.getVirtualItemForOffset(offset);
+  if (!item) return 0;
+  return item.index + Math.max(0, Math.min(1, (offset - item.start) / Math.max(1, item.size)));
+}
+
+const nameIsNow = (hits: Hits | null, occ: number, span: number) =>
+  hits !== null && hits.span[occ - 1] === span && hits.start[occ - 1] === null;
+
+/** Frames during which the text around a hit may still arrive. */
+const PATIENCE = 120;
+
+/** Brings the hit looked at into view, in a row that may be higher than the window. */
+function useHitInView(hits: Hits | null, occ: number, scroller: RefObject<HTMLDivElement | null>): void {
+  const span = hits?.span[occ - 1];
   useEffect(() => {
-    box.current = newest;
-  });
-  return useCallback((...args: A) => box.current(...args), [box]);
+    if (span === undefined || occ === 0) return;
+    let left = PATIENCE;
+    let frame = 0;
+    const look = () => {
+      const mark = scroller.current?.querySelector(`[data-span="${span}"] :is(.mark.m${HIT}.strong, .name.now)`);
+      if (mark) mark.scrollIntoView({ block: "nearest" });
+      else if (left-- > 0) frame = requestAnimationFrame(look);
+    };
+    frame = requestAnimationFrame(look);
+    return () => cancelAnimationFrame(frame);
+  }, [span, occ, scroller]);
 }

@@ -75,9 +75,10 @@ export interface Word {
 /** Words by span. */
 export type Words = ReadonlyMap<number, Word>;
 
-/** The words that a person has saved. */
-export function wordsOf(labels: readonly Label[], labeller: string): Words {
-  const own = labels.filter((label) => label.labeller === labeller);
+export const NO_WORD: Word = { verdict: null, note: "" };
+
+/** The words in labels of one person. */
+export function wordsOf(own: readonly Label[]): Words {
   return new Map(own.map((label) => [label.span, { verdict: label.verdict, note: label.note ?? "" }]));
 }
 
@@ -101,6 +102,36 @@ export function changed(words: Words, saved: Words): number[] {
       return said || (now?.verdict != null && now.note.trim() !== (before?.note ?? "").trim());
     })
     .sort((a, b) => a - b);
+}
+
+/** Under what a verdict was given. */
+export interface Given {
+  blind: boolean;
+  seconds: number | null;
+  queue: Queue | null;
+}
+
+/** One line of what is sent. */
+export interface LabelRow extends Given {
+  trajectory_id: string;
+  span_index: number;
+  verdict: Verdict | null;
+  labeller: string;
+  note: string | null;
+}
+
+/** What is sent of a span. Where only the note is new, the verdict stays one that was given as `said` has it. */
+export function labelRow(
+  trajectory: string,
+  span: number,
+  labeller: string,
+  word: Word,
+  given: Given,
+  said: Label | null | undefined,
+): LabelRow {
+  const { blind, seconds, queue } = said && said.verdict === word.verdict ? said : given;
+  const place = { trajectory_id: trajectory, span_index: span, labeller };
+  return { ...place, verdict: word.verdict, note: word.note.trim() || null, blind, seconds, queue };
 }
 
 /** Spans with a note and no verdict to go with it. */

@@ -86,6 +86,10 @@ export interface View {
   scale: Scale;
   show: Show;
   fold: Fold[];
+  /** What is looked for in the transcript. */
+  q: string | null;
+  /** Which of its hits is looked at, counted from 1; 0: none yet. */
+  occ: number;
   view: DrawingKind;
   /** Whether edges are being edited. */
   edit: boolean;
@@ -99,6 +103,8 @@ export const PLAIN: View = {
   scale: "trajectory",
   show: "credit",
   fold: [],
+  q: null,
+  occ: 0,
   view: "rail",
   edit: false,
 };
@@ -113,6 +119,8 @@ export function readView(search: string): View {
     scale: SCALES.find((scale) => scale === given.get("scale")) ?? PLAIN.scale,
     show: SHOWS.find((show) => show === given.get("show")) ?? PLAIN.show,
     fold: FOLDS.filter((fold) => given.get("fold")?.split(",").includes(fold)),
+    q: given.get("q") || null,
+    occ: given.get("q") ? readCount(given.get("occ")) : 0,
     view: DRAWINGS.find((view) => view === given.get("view")) ?? PLAIN.view,
     edit: given.get("edit") === "1",
   };
@@ -133,6 +141,8 @@ export function writeView(view: View): string {
   if (view.scale !== PLAIN.scale) out.set("scale", view.scale);
   if (view.show !== PLAIN.show) out.set("show", view.show);
   if (view.fold.length > 0) out.set("fold", view.fold.join(","));
+  if (view.q) out.set("q", view.q);
+  if (view.q && view.occ > 0) out.set("occ", String(view.occ));
   if (view.view !== PLAIN.view) out.set("view", view.view);
   if (view.edit) out.set("edit", "1");
   return searchOf(out);
@@ -153,6 +163,8 @@ export const FILTERS = [
   "model",
   "step_min",
   "step_max",
+  "no_group",
+  "zero_variance",
   "labelled",
   "text",
 ] as const;

@@ -4,6 +4,7 @@ import { Combobox } from "../parts/combobox";
 import { Agreement } from "../parts/dash-agreement";
 import { Length, OffPath, Tools } from "../parts/dash-credit";
 import { PassAtK, Rewards, Variance } from "../parts/dash-groups";
+import { Hits } from "../parts/dash-hits";
 import { Field } from "../parts/filters";
 import { Go } from "../parts/go";
 import { RunPicker } from "../parts/run-picker";
@@ -25,7 +26,10 @@ export function DashboardView({ project }: { project: string }) {
         </div>
         <Length {...{ project, view }} />
         <Tools {...{ project, view }} />
-        <Agreement {...{ project, view }} />
+        <div className="stack">
+          <Agreement {...{ project, view }} />
+          <Hits {...{ project }} />
+        </div>
         <OffPath {...{ project, view }} />
       </div>
     </main>

@@ -6,7 +6,7 @@ import type { How } from "../location";
 import { copy } from "../notice";
 import { CallTree } from "../parts/call-tree";
 import { GroupTitle } from "../parts/group-title";
-import { Help, type Key } from "../parts/help";
+import { GROUP } from "../parts/help";
 import { RunChooser } from "../parts/run-chooser";
 import { type Handle, SideBySide } from "../parts/side-by-side";
 import { SideChooser } from "../parts/side-chooser";
@@ -15,15 +15,9 @@ import { chosen, readGroup, type GroupView as View, writeGroup } from "../pure/g
 import { defaultRun, named, runName } from "../pure/runs";
 import { inline, visible } from "../pure/visible";
 import { useAlignment, useGroup, useRuns, useRunsWith } from "../queries";
+import { useSheet } from "../sheet";
 import { Missing } from "./missing";
 import "../styles/groups.css";
-
-const KEYS: Key[] = [
-  ["n  N", "next, previous call that differs"],
-  ["a  b", "choose the left, the right rollout; Enter comes back"],
-  ["y", "copy a link to this view"],
-  ["?", "this sheet"],
-];
 
 /** One group: what its rollouts share, where they part, and two of them side by side. */
 export function GroupView({ project, group: id }: { project: string; group: string }) {
@@ -47,7 +41,6 @@ interface Props {
 
 function Screen({ project, group, runs: newest, by, view, change }: Props) {
   const [open, setOpen] = useState(false);
-  const [help, setHelp] = useState(false);
   const runs = useRunsWith(project, newest, [group.run ?? undefined]);
   const members = useMemo(() => new Map(group.members.map((one) => [one.id, one])), [group.members]);
   const [a, b] = chosen(view, group);
@@ -65,19 +58,18 @@ function Screen({ project, group, runs: newest, by, view, change }: Props) {
       location.origin + location.pathname + writeGroup({ by: group.run ?? view.by, a, b }),
       "Link to this view copied.",
     );
+  useSheet(GROUP);
   useKeys({
     n: () => rows.current?.step(1),
     "Shift+N": () => rows.current?.step(-1),
     a: () => choosers.a.current?.focus(),
     b: () => choosers.b.current?.focus(),
     y: () => void link(),
-    "?": () => setHelp(true),
-    "Shift+?": () => setHelp(true),
   });
   const label = group.run === null ? null : runName(runs, group.run, group.label ?? "");
   return (
     <main className="screen groupscreen">
-      <GroupTitle {...{ project, group }} onLink={() => void link()} onHelp={() => setHelp(true)} />
+      <GroupTitle {...{ project, group }} onLink={() => void link()} />
       <div className="headlines">
         <p className="headline">{visible(group.sentence)}</p>
         {group.notes.map((note) => (
@@ -115,7 +107,6 @@ function Screen({ project, group, runs: newest, by, view, change }: Props) {
           handle={rows}
         />
       )}
-      {help && <Help keys={KEYS} onClose={() => setHelp(false)} />}
     </main>
   );
 }

@@ -4,15 +4,17 @@ import { useEffect, useRef, useState } from "react";
 import { api, type ListQuery, type TrajectoryRow } from "../api";
 import { useKeys } from "../keys";
 import { go, useList } from "../location";
+import { remember } from "../neighbours";
 import { notice } from "../notice";
 import { EmptyList, NoMatch } from "../parts/empty";
 import { Filters } from "../parts/filters";
 import { Go } from "../parts/go";
+import { TRAJECTORIES } from "../parts/help";
 import { LongName } from "../parts/long-name";
 import { RunChooser } from "../parts/run-chooser";
 import { Strip } from "../parts/strip";
 import { Trouble } from "../parts/trouble";
-import { count, number, when } from "../pure/format";
+import { count, number, signed, when } from "../pure/format";
 import { ANY_TWO, writeGroup } from "../pure/groups";
 import { defaultRun, named } from "../pure/runs";
 import {
@@ -29,13 +31,15 @@ import {
 import { inline } from "../pure/visible";
 import { spanName } from "../pure/words";
 import { useRuns } from "../queries";
+import { useSheet } from "../sheet";
 
+const FLAGS = new Set(["errors", "no_group", "zero_variance", "labelled"]);
 const NUMBERS = new Set(["outcome_min", "outcome_max", "step_min", "step_max"]);
 
 /** The URL's filters as the API takes them; a number that is not one is left out. */
 function queryOf(project: string, { filters, sort }: ListView, run: string | null): ListQuery {
   const given = Object.entries(filters).flatMap(([name, value]): [string, string | number | boolean][] => {
-    if (name === "errors" || name === "labelled") return [[name, value === "true"]];
+    if (FLAGS.has(name)) return [[name, value === "true"]];
     if (!NUMBERS.has(name)) return [[name, value]];
     return Number.isFinite(Number(value)) ? [[name, Number(value)]] : [];
   });
@@ -57,6 +61,8 @@ export function TrajectoryList({ project }: { project: string }) {
     enabled: runs.data !== undefined || runs.error !== null,
     placeholderData: (before) => before,
   });
+  useEffect(() => remember(query));
+  useSheet(TRAJECTORIES);
   const toExport = exportsPath(project) + writeExport({ ...NO_EXPORT, run: list.run });
   const first = pages.data?.pages[0];
   const rows = pages.data?.pages.flatMap((page) => page.items) ?? [];
@@ -187,8 +193,9 @@ interface TableProps {
 const HEADS = [
   "trajectory",
   "reward",
+  "A(group)",
   "group",
-  "group mean",
+  "passed",
   "spans",
   "top span",
   "credit by span",
@@ -286,16 +293,16 @@ function Row({ row, index, start, full, selected, to, toGroup }: RowProps) {
       <span role="cell" className="figure">
         {row.outcome === null ? <span className="muted">none yet</span> : number(row.outcome)}
       </span>
+      <span role="cell" className="figure" title={meanTitle(row)}>
+        {row.group_difference === null ? <span className="muted">–</span> : signed(row.group_difference)}
+      </span>
       <span role="cell" title={inline(row.group)}>
         <Go to={toGroup} className="ontop" aria-label={`group ${inline(row.group)}`}>
           <LongName name={row.group} />
         </Go>
       </span>
-      <span role="cell" className="figure" title="mean reward of the group's scored rollouts">
-        {row.group_mean === null ? "–" : number(row.group_mean)}{" "}
-        <span className="muted">
-          {row.group_scored}/{row.group_size}
-        </span>
+      <span role="cell" className="figure" title={passedTitle(row)}>
+        {row.group_passed}/{row.group_size}
       </span>
       <span role="cell" className="figure">
         {count(row.n_spans)}
@@ -331,7 +338,18 @@ function Row({ row, index, start, full, selected, to, toGroup }: RowProps) {
   );
 }
 
-/** Why no span stands out. */
+function meanTitle(row: TrajectoryRow): string {
+  if (row.group_mean === null) return "nobody in its group is scored";
+  return `its reward less the mean of its group, ${number(row.group_mean)} over ${row.group_scored} scored`;
+}
+
+function passedTitle(row: TrajectoryRow): string {
+  const unscored = row.group_size - row.group_scored;
+  return `${row.group_passed} of ${row.group_size} rollouts of its group have a reward of at least 0.5${
+    unscored > 0 ? `; ${unscored} not scored` : ""
+  }`;
+}
+
 /** Cells of the strip as far from zero as the top span's, beside it: the first of equals is not worse than they are. */
 function ties(row: TrajectoryRow): number {
   const { top, strip } = row;
@@ -348,6 +366,7 @@ function topTitle(row: TrajectoryRow): string {
   return ties(row) > 0 ? `${name}: the first of several with the same credit` : name;
 }
 
+/** Why no span stands out. */
 function topless({ strip }: TrajectoryRow): string {
   if (!strip) return "–";
   const scored = strip.find((value) => value !== null);

@@ -1,20 +1,26 @@
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import type { CreditColumns, Run, Trajectory } from "../api";
 import { previewColumns, useEditing } from "../editing";
+import { useFind } from "../finding";
 import { type Bindings, useKeys } from "../keys";
+import { offerLink } from "../link";
 import { go, useView } from "../location";
+import { useBeside } from "../neighbours";
 import { copy } from "../notice";
 import { AgreementLine } from "../parts/agreement";
 import { Details } from "../parts/details";
-import { Help } from "../parts/help";
+import { FindBar } from "../parts/find-bar";
+import { TRAJECTORY } from "../parts/help";
 import { Overview } from "../parts/overview";
 import { RailKey } from "../parts/rail";
 import type { Column } from "../parts/span-row";
+import { useStable } from "../parts/stable";
 import { Title, Toolbar } from "../parts/trajectory-bars";
 import { Transcript } from "../parts/transcript";
 import { Trouble } from "../parts/trouble";
 import { type Graph, graphOf, strongest } from "../pure/graph";
 import { ANY_TWO, writeGroup } from "../pure/groups";
+import { together } from "../pure/hits";
 import { lanesOf } from "../pure/lanes";
 import { listing, marksOf } from "../pure/marks";
 import { edgeKey } from "../pure/rail";
@@ -22,6 +28,8 @@ import { defaultRun, named, runName } from "../pure/runs";
 import { fullBar, inForce, largest, type Sizes } from "../pure/scale";
 import { difference, ranking } from "../pure/stats";
 import { exportsPath, FOLDS, groupPath, NO_EXPORT, type View, writeExport, writeView } from "../pure/url";
+import { useSheet } from "../sheet";
+import "../styles/find.css";
 import { inline, visible } from "../pure/visible";
 import { useCredits, useEvidence, useGraph, useRuns, useRunsWith, useTrajectory, useWhy } from "../queries";
 import { Missing } from "./missing";
@@ -60,7 +68,6 @@ interface ScreenProps {
 function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
   const [view, change] = useView();
   const [open, setOpen] = useState<"by" | "vs" | null>(null);
-  const [help, setHelp] = useState(false);
   const [pointed, setPointed] = useState<string | null>(null);
   const byName = view.by ?? defaultRun(newest)?.id ?? null;
   const by = useCredits(project, trajectory.id, byName);
@@ -69,9 +76,13 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
   const shown = useColumns(view, runs, by.data, vs.data);
   const byLabel = by.data ? runName(runs, by.data.run, by.data.label) : "";
   const order = useMemo(() => ranking(by.data?.[view.show] ?? []), [by.data, view.show]);
-  const selected = selection(view, trajectory, by.data, order);
+  const chosen = selection(view, trajectory, by.data, order);
+  useSheet(TRAJECTORY);
+  const find = useFind(project, trajectory.id, view, chosen, change);
+  const box = useRef<HTMLInputElement>(null);
+  const selected = view.span === null ? (find.hits?.span[find.occ - 1] ?? chosen) : chosen;
   const edges = useListing(project, trajectory, selected);
-  const marks = useMemo(() => marksOf(edges, pointed), [edges, pointed]);
+  const marks = useMemo(() => together(find.marks, marksOf(edges, pointed)), [find.marks, edges, pointed]);
   const path = usePath(project, trajectory, by.data, selected);
   const lanes = useMemo(() => lanesOf(graph), [graph]);
   const editing = useEditing(project, trajectory.id, graph, by.data);
@@ -87,7 +98,10 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
   const toExport =
     exportsPath(project) + writeExport({ ...NO_EXPORT, run: by.data?.run ?? byName, trajectory: trajectory.id });
   const toGroup = groupPath(project, trajectory.group_id) + writeGroup({ ...ANY_TWO, by: view.by, a: trajectory.id });
-  const link = () => copy(linkOf(view, selected, by.data, vs.data), "Link to this view copied.");
+  const exact = useStable(() => linkOf(view, selected, by.data, vs.data));
+  useEffect(() => offerLink(exact), [exact]);
+  const link = () => copy(exact(), "Link to this view copied.");
+  const beside = useBeside(project, trajectory.id, view);
   useKeys({
     ...useWalk(graph, selected, order, select),
     b: () => setOpen("by"),
@@ -98,8 +112,12 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
     e: () => go(toExport),
     g: () => go(toGroup),
     y: () => void link(),
-    "?": () => setHelp(true),
-    "Shift+?": () => setHelp(true),
+    "/": () => box.current?.focus(),
+    "Shift+/": () => box.current?.focus(),
+    n: () => find.go(1),
+    "Shift+N": () => find.go(-1),
+    "Shift+J": () => void beside(1),
+    "Shift+K": () => void beside(-1),
   });
   return (
     <main className="screen">
@@ -109,7 +127,6 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
         toGroup={toGroup}
         onReport={() => select("none")}
         onLink={() => void link()}
-        onHelp={() => setHelp(true)}
       />
       <Toolbar
         {...{ project, runs, view, change, open, setOpen }}
@@ -161,6 +178,16 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
             full={seen?.full ?? shown.full}
             exactZero={!seen && !view.diff && by.data?.law === "mask"}
             fold={view.fold}
+            find={
+              <FindBar
+                {...{ box, q: view.q, hits: find.hits, occ: find.occ, busy: find.busy, error: find.error }}
+                onSearch={(q) => change({ q, occ: 0 })}
+                onGo={find.go}
+              />
+            }
+            hits={find.hits}
+            occ={find.occ}
+            named={find.names}
             onSelect={select}
           />
         </div>
@@ -200,7 +227,6 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
           <RailKey edited={view.edit || (editing.saved?.in_force.length ?? 0) > 0} />
         </aside>
       </div>
-      {help && <Help onClose={() => setHelp(false)} />}
     </main>
   );
 }

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type DragEvent, useState } from "react";
 import type { IngestResult } from "../api";
+import { dropped } from "../dropped";
 import { go } from "../location";
 import { Command, curl } from "../parts/empty";
 import { FileReport } from "../parts/file-report";
@@ -38,15 +39,15 @@ export function UploadView({ project }: { project: string }) {
       patch(key, { error: error as Error });
     }
   };
-  const add = async (files: FileList | null) => {
-    const added = [...(files ?? [])].map((file) => ({ key: keys++, file, part: 0, result: null, error: null }));
+  const add = async (files: readonly File[]) => {
+    const added = files.map((file) => ({ key: keys++, file, part: 0, result: null, error: null }));
     setUploads((all) => [...added, ...all]);
     for (const upload of added) await sendOne(upload, false);
   };
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
-    void add(event.dataTransfer.files);
+    void dropped(event.dataTransfer).then(add);
   };
   const stored = uploads.reduce((sum, { result }) => sum + (result ? result.created + result.replaced : 0), 0);
   return (
@@ -69,12 +70,12 @@ export function UploadView({ project }: { project: string }) {
             multiple
             className="hidden"
             onChange={(event) => {
-              void add(event.target.files);
+              void add([...(event.target.files ?? [])]);
               event.target.value = "";
             }}
           />
         </label>
-        <span>or drop them here</span>
+        <span>or drop files and folders here</span>
         <span className="muted small">JSON, JSON lines; gzip and zstd too; the format is recognised</span>
       </div>
       {stored > 0 && (
