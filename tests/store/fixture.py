@@ -54,14 +54,13 @@ def trajectories() -> list[Trajectory]:
 def said(store: Store) -> None:
     """A label, and an edge that was removed and came back, of the story."""
     there = Change(parent=2, child=4, action="add", reason="it read the list", person="ann")
+    withdrawn = dataclasses.replace(there, action="withdraw", reason="it did not")
     with store.write() as conn:
         labels.append(
             conn, PROJECT, [labels.Given(trajectory="ext:flight-1", span=2, verdict="culprit", labeller="ann")]
         )
         overrides.append(conn, PROJECT, "ext:flight-2", [there])
-        overrides.append(
-            conn, PROJECT, "ext:flight-2", [dataclasses.replace(there, action="withdraw", reason="it did not")]
-        )
+        overrides.append(conn, PROJECT, "ext:flight-2", [withdrawn])
 
 
 def main() -> None:
@@ -74,8 +73,8 @@ def main() -> None:
             put(store, *trajectories(), raw=b"the raw log\n")
             scored(store)
             forecast(store)
-            said(store)
             give(store, ("ext:odd é \U0001f600", Reward(1.0, "human", name="late", at="2026-01-01T00:00:00Z")))
+            said(store)
         dump = "\n".join(sqlite3.connect(file).iterdump())
     (DATA / f"{name}.sql").write_text(dump + "\n", encoding="utf-8")
     (DATA / f"{name}.jsonl").write_bytes(b"".join(encode(item) + b"\n" for item in trajectories()))

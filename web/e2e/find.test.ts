@@ -149,6 +149,8 @@ describe("find", () => {
 test("the strip beside the transcript jumps where it is pressed and shows what is in view", async () => {
   const page = await open(`/p/${PROJECT}/t/${some.spoken}?span=none`);
   await row(page, 0).locator(".body").waitFor();
+  await page.locator(".headline").first().waitFor();
+  await page.locator(".panel .facts").waitFor();
   const strip = page.locator(".minimap");
   const size = await strip.boundingBox();
   expect(size?.width).toBeGreaterThanOrEqual(12);

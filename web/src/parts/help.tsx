@@ -56,8 +56,8 @@ export const TRAJECTORY: Section = {
 export const GROUP: Section = {
   title: "The group",
   keys: [
-    ["n  N", "next, previous difference of the two rollouts"],
-    ["a  b", "choose the left, the right rollout"],
+    ["n  N", "next, previous call that differs"],
+    ["a  b", "choose the left, the right rollout; Enter comes back"],
     ["y", "copy a link to this view"],
   ],
 };

@@ -1,15 +1,15 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { api } from "../api";
 import { linkHere } from "../link";
 import { go } from "../location";
 import { copy, notice } from "../notice";
 import { setTheme, THEMES } from "../preferences";
-import { type Entry, matching } from "../pure/palette";
-import { runPath, trajectoryPath } from "../pure/url";
+import { plural } from "../pure/format";
+import { type Entry, MOST, matching } from "../pure/palette";
+import { groupPath, runPath, trajectoryPath } from "../pure/url";
 import { inline } from "../pure/visible";
 import { useAttributors, useRuns, useSuggestions } from "../queries";
-import { groupLink } from "./group-link";
 import { SCREENS } from "./topbar";
 import "../styles/palette.css";
 
@@ -98,7 +98,7 @@ function useEntries(project: string, text: string, onKeys: () => void): Entry[] 
   const runs = useRuns(project).data ?? [];
   const attributors = useAttributors().data ?? [];
   const trajectories = useSuggestions(project, "trajectories", text, text !== "").data ?? [];
-  const groups = useSuggestions(project, "groups", text, text !== "").data ?? [];
+  const groups = useGroupsNamed(project, text);
   const score = async (attributor: string) => {
     try {
       const begun = await api.start(project, { attributor, parameters: {} });
@@ -112,7 +112,10 @@ function useEntries(project: string, text: string, onKeys: () => void): Entry[] 
   return [
     ...SCREENS.map(([label, to]) => entry("go to", label, () => go(to(project)))),
     ...found.map((name) => entry("trajectory", name, () => go(trajectoryPath(project, `ext:${name}`)))),
-    ...(text === "" ? [] : groups).map((name) => entry("group", name, () => go(groupLink(project, name)))),
+    ...groups.map((group) => ({
+      ...entry("group", group.name, () => go(groupPath(project, group.id)), plural(group.size, "rollout")),
+      key: `group ${group.id}`,
+    })),
     ...runs.map((run) =>
       entry("run", `${run.label} #${run.number}`, () => go(runPath(project, run.id)), run.stale ? "stale" : run.state),
     ),
@@ -121,6 +124,17 @@ function useEntries(project: string, text: string, onKeys: () => void): Entry[] 
     entry("this view", "copy link", () => void copy(linkHere(), "Link to this view copied.")),
     entry("this view", "keys and their switch", onKeys),
   ];
+}
+
+/** Groups whose name begins so, the largest first. */
+function useGroupsNamed(project: string, text: string) {
+  const found = useQuery({
+    queryKey: ["groups named", project, text],
+    queryFn: ({ signal }) => api.groups({ project, text, sort: "-size", limit: MOST }, signal),
+    enabled: text !== "",
+    placeholderData: (before) => before,
+  });
+  return text === "" ? [] : (found.data?.items ?? []);
 }
 
 function entry(section: string, label: string, act: () => void, hint?: string): Entry {

@@ -6,6 +6,7 @@ import { useKeys } from "../keys";
 import { useLinked } from "../linked";
 import { Dots } from "../parts/dots";
 import { Go } from "../parts/go";
+import { ROWS } from "../parts/help";
 import { LongName } from "../parts/long-name";
 import { Trouble } from "../parts/trouble";
 import { useTyped } from "../parts/typed";
@@ -13,6 +14,7 @@ import { count, number, when } from "../pure/format";
 import { type GroupSort, readGroups, writeGroups } from "../pure/groups";
 import { groupPath } from "../pure/url";
 import { inline } from "../pure/visible";
+import { useSheet } from "../sheet";
 import "../styles/groups.css";
 
 const SORT_WORDS: Record<GroupSort, string> = {
@@ -36,6 +38,7 @@ export function GroupsView({ project }: { project: string }) {
     getNextPageParam: (page) => page.next || undefined,
     placeholderData: (before) => before,
   });
+  useSheet(ROWS);
   useKeys({ j: () => moveFocus(1), k: () => moveFocus(-1) });
   const first = pages.data?.pages[0];
   const rows = pages.data?.pages.flatMap((page) => page.items) ?? [];

@@ -104,7 +104,7 @@ function Asked({ run }: { run: Run }) {
           ["reward", reward(run) ?? "the first source there is"],
           ["group by", run.group_by === null ? "what the log calls a group, else its task" : inline(run.group_by)],
           ["data set", run.dataset === null ? "all" : inline(run.dataset)],
-          ["seed", run.seed === null ? "none: nothing is drawn" : String(run.seed)],
+          ...(run.seed === null ? [] : [["seed", String(run.seed)] satisfies [string, ReactNode]]),
         ]}
       />
       <h3>Parameters</h3>
