@@ -30,7 +30,6 @@ API = (
     labels.router,
     runs.router,
     run_events.router,
-    plugins.router,
     dashboard.router,
     diagnostics.router,
     plugins.router,
