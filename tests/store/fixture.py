@@ -8,6 +8,7 @@ a version and never again: what an old version wrote cannot be made by a newer o
 
 from __future__ import annotations
 
+import dataclasses
 import sqlite3
 import tempfile
 from pathlib import Path
@@ -21,8 +22,9 @@ from tests.store.test_rewards import give
 from trajcredit.formats import read_bytes
 from trajcredit.model import Note, Reward, SpawnedBy, Tool, Trajectory, encode
 from trajcredit.service.demo import bundled
-from trajcredit.store import open_store
+from trajcredit.store import Store, labels, open_store, overrides
 from trajcredit.store.migrate import folder, versions
+from trajcredit.store.overrides import Change
 
 __all__ = ["DATA", "trajectories"]
 
@@ -49,6 +51,18 @@ def trajectories() -> list[Trajectory]:
     return [*(replace(item, project=PROJECT) for item in read[:3]), odd]
 
 
+def said(store: Store) -> None:
+    """A label, and an edge that was removed and came back, of the story."""
+    there = Change(parent=2, child=4, action="add", reason="it read the list", person="ann")
+    withdrawn = dataclasses.replace(there, action="withdraw", reason="it did not")
+    with store.write() as conn:
+        labels.append(
+            conn, PROJECT, [labels.Given(trajectory="ext:flight-1", span=2, verdict="culprit", labeller="ann")]
+        )
+        overrides.append(conn, PROJECT, "ext:flight-2", [there])
+        overrides.append(conn, PROJECT, "ext:flight-2", [withdrawn])
+
+
 def main() -> None:
     """Write the two files."""
     name = versions(folder())[-1]
@@ -60,6 +74,7 @@ def main() -> None:
             scored(store)
             forecast(store)
             give(store, ("ext:odd é \U0001f600", Reward(1.0, "human", name="late", at="2026-01-01T00:00:00Z")))
+            said(store)
         dump = "\n".join(sqlite3.connect(file).iterdump())
     (DATA / f"{name}.sql").write_text(dump + "\n", encoding="utf-8")
     (DATA / f"{name}.jsonl").write_bytes(b"".join(encode(item) + b"\n" for item in trajectories()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Literal, TypeAlias
@@ -40,7 +40,7 @@ class RewardRow:
     passed: int
     mean: float | None
     sd: float | None
-    """Of the scored rollouts themselves, divided by their number."""
+    """Divided by n - 1, as trainers do; null of a single one."""
     source: str | None
     step: int | None
     rollouts: tuple[Ending, ...]
@@ -205,11 +205,6 @@ def _sorted(known: list[GroupEnds], order: Order) -> list[GroupEnds]:
 
 def _row(group: GroupEnds, members: list[Ending]) -> RewardRow:
     mean, scored = _mean(group), len(group.rewards)
-    spread = (
-        None
-        if mean is None
-        else finite(sqrt(sum((reward - mean) * (reward - mean) for reward in group.rewards) / scored))
-    )
     return RewardRow(
         key=group.key,
         group=group.name,
@@ -217,11 +212,17 @@ def _row(group: GroupEnds, members: list[Ending]) -> RewardRow:
         scored=scored,
         passed=_passed(group.rewards),
         mean=mean,
-        sd=spread,
+        sd=_spread(group.rewards, mean),
         source=group.source,
         step=group.step,
         rollouts=tuple(members[:MOST_ROLLOUTS]),
     )
+
+
+def _spread(rewards: Sequence[float], mean: float | None) -> float | None:
+    if mean is None or len(rewards) < 2:
+        return None
+    return finite(sqrt(sum((reward - mean) * (reward - mean) for reward in rewards) / (len(rewards) - 1)))
 
 
 def _alike(groups: Iterable[GroupEnds]) -> tuple[int, int]:

@@ -36,7 +36,7 @@ class ToolRow:
     trajectories: int
     mean: float | None
     sd: float | None
-    """Of the scored calls themselves, divided by their number."""
+    """Divided by n - 1; null of a single one."""
     low: float | None
     """5th percentile."""
     high: float | None
@@ -119,7 +119,7 @@ def _row(tool: str, calls: Calls, own: I64) -> ToolRow:
         errors=int(calls.failed[own].sum()),
         trajectories=len(np.unique(calls.trajectory[own])),
         mean=finite(float(credit.mean())) if some else None,
-        sd=finite(float(credit.std())) if some else None,
+        sd=finite(float(credit.std(ddof=1))) if len(credit) > 1 else None,
         low=low,
         high=high,
         negative=float(credit[credit < 0].sum()) / calls.negative if some and calls.negative < 0 else None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trajcredit.arrays import F64
-from trajcredit.service.grouping_calls import MOST_CALLS, Call, Rollout
+from trajcredit.service.grouping_calls import MOST_CALLS, Call, Rollout, shown
 from trajcredit.service.grouping_figures import mean_of, pass_at_k, spread_of
 from trajcredit.service.grouping_reading import Read, chosen_members, read_members
 from trajcredit.service.grouping_split import Split, first_split
@@ -279,12 +279,12 @@ def _members(
 
 
 def _node(node: Node, split: Split | None, said: Mapping[str, F64]) -> TreeNode:
-    shown = _shown(node.steps, split)
+    kept = _shown(node.steps, split)
     return TreeNode(
         parent=node.parent,
         depth=node.depth,
-        calls=tuple(_made(node.steps[at], node.differs if at == 0 else (), split, said) for at in shown),
-        more_calls=len(node.steps) - len(shown),
+        calls=tuple(_made(node.steps[at], node.differs if at == 0 else (), split, said) for at in kept),
+        more_calls=len(node.steps) - len(kept),
         members=node.members,
         scored=node.scored,
         mean=node.mean,
@@ -319,9 +319,13 @@ def _cut(value: str) -> str:
 
 
 def _is_split(split: Split, step: int, call: Call) -> bool:
-    paths = [path for path, _ in call.arguments]
-    is_there = split.tool == call.tool and split.step <= step <= split.last_step
-    return is_there and (split.argument is None or split.argument in paths)
+    """Whether a call is what a split is about: with a value that a side is told by, or the tool where it begins."""
+    if split.tool != call.tool:
+        return False
+    if split.argument is None:
+        return split.step <= step <= split.last_step
+    values = (*split.low.values, *split.high.values)
+    return any(path == split.argument and shown(value) in values for path, value in call.arguments)
 
 
 def _mean_credit(step: Step, said: Mapping[str, F64]) -> float | None:
@@ -359,8 +363,8 @@ def _notes(
     if len(versions) > 1:
         found.append(f"The rollouts are of {count(len(versions), 'policy version')}: they may differ for that alone.")
     if len(read.rollouts) < len(members):
-        shown = f"{len(read.rollouts):,} of {count(len(members), 'rollout')}"
-        found.append(f"Tree and split are of {shown}, spread evenly; figures are of all.")
+        part = f"{len(read.rollouts):,} of {count(len(members), 'rollout')}"
+        found.append(f"Tree and split are of {part}, spread evenly; figures are of all.")
     if len(members) > MOST_LISTED:
         found.append(f"{count(len(members) - MOST_LISTED, 'rollout')} not listed, after the first {MOST_LISTED:,}.")
     cut = sum(one.more_calls > 0 for one in read.rollouts)

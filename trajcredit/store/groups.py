@@ -113,8 +113,8 @@ def _outcomes(conn: Connection, project: str, groups: Sequence[str]) -> dict[str
 
 def _tally(outcomes: Sequence[Given]) -> Tally:
     """By the most trusted source that any of them has."""
-    read, found = by_one_source(outcomes)
-    scored = [outcome for outcome in found if outcome is not None]
+    read, given = by_one_source(outcomes)
+    scored = [outcome for outcome in given if outcome is not None]
     passed = sum(outcome >= PASS for outcome in scored)
     mean = finite(sum(scored) / len(scored)) if scored else None
     return Tally(len(outcomes), len(scored), passed, mean, read)

@@ -70,7 +70,7 @@ class RewardGroup(Out):
     passed: int
     mean: FiniteFloat | None
     sd: FiniteFloat | None
-    """Divided by the number of scored rollouts."""
+    """Divided by n - 1; null of a single one."""
     source: Source | None
     step: int | None
     rollouts: list[RolloutDot]
@@ -210,7 +210,7 @@ class ToolCredit(Out):
     trajectories: int
     mean: FiniteFloat | None
     sd: FiniteFloat | None
-    """Divided by the number of scored calls."""
+    """Divided by n - 1; null of a single one."""
     low: FiniteFloat | None
     """5th percentile."""
     high: FiniteFloat | None

@@ -186,7 +186,7 @@ function ToolTable({ project, view, panel }: Props & { panel: ToolsPanel }) {
             <th scope="col" className="figure">
               mean
             </th>
-            <th scope="col" className="figure" title="standard deviation of the scored calls, divided by n">
+            <th scope="col" className="figure" title="standard deviation of the scored calls, divided by n − 1">
               spread
             </th>
             <th scope="col" className="figure" title="share of all negative credit of the run that these calls carry">

@@ -85,7 +85,10 @@ function GroupRow({ project, group, panel }: { project: string; group: RewardGro
       <Go to={groupPath(project, group.key)} className="groupname" title={inline(group.group)}>
         <LongName name={group.group} />
       </Go>
-      <span className="figure" title="mean reward of the scored rollouts, and their standard deviation (divided by n)">
+      <span
+        className="figure"
+        title="mean reward of the scored rollouts, and their standard deviation (divided by n − 1)"
+      >
         {group.mean === null ? <span className="muted">no reward</span> : number(group.mean)}
         {group.sd !== null && <span className="muted"> ±{number(group.sd)}</span>}
       </span>

@@ -8,11 +8,10 @@ interface Props {
   project: string;
   group: Group;
   onLink: () => void;
-  onHelp: () => void;
 }
 
 /** Which group this is, what it was asked, and how it did. */
-export function GroupTitle({ project, group, onLink, onHelp }: Props) {
+export function GroupTitle({ project, group, onLink }: Props) {
   const list = writeList({ filters: { group: group.name }, sort: "-created", run: null });
   return (
     <div className="title">
@@ -41,9 +40,6 @@ export function GroupTitle({ project, group, onLink, onHelp }: Props) {
       <span className="end">
         <button type="button" onClick={onLink}>
           Copy link
-        </button>
-        <button type="button" onClick={onHelp} aria-label="keys">
-          ?
         </button>
       </span>
       {group.prompt !== "" && (

@@ -23,9 +23,10 @@ export const TRAJECTORIES: Section = {
   title: "The list",
   keys: [
     ...ROWS.keys,
+    ["g", "its group: the siblings side by side"],
     ["x  c", "select rows, compare the two selected ones"],
-    ["g", "the group of the row"],
     ["e", "what a trainer will see: the export preview"],
+    ["Esc", "select none"],
   ],
 };
 
@@ -45,8 +46,8 @@ export const TRAJECTORY: Section = {
     ["f", "fold reasoning and results"],
     ["1 – 4", "label the span: culprit, contributed, innocent, can’t tell"],
     ["m", "a note on it"],
-    ["e", "what a trainer will see of it: the export preview"],
     ["g", "the group of this rollout: its siblings side by side"],
+    ["e", "what a trainer will see of it: the export preview"],
     ["y", "copy a link to this view"],
     ["Esc", "clear the selection"],
   ],
@@ -55,8 +56,8 @@ export const TRAJECTORY: Section = {
 export const GROUP: Section = {
   title: "The group",
   keys: [
-    ["n  N", "next, previous difference of the two rollouts"],
-    ["a  b", "choose the left, the right rollout"],
+    ["n  N", "next, previous call that differs"],
+    ["a  b", "choose the left, the right rollout; Enter comes back"],
     ["y", "copy a link to this view"],
   ],
 };

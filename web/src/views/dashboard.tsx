@@ -5,6 +5,7 @@ import { Agreement } from "../parts/dash-agreement";
 import { Length, OffPath, Tools } from "../parts/dash-credit";
 import { PassAtK, Rewards, Variance } from "../parts/dash-groups";
 import { Hits } from "../parts/dash-hits";
+import { Modes } from "../parts/dash-modes";
 import { Field } from "../parts/filters";
 import { Go } from "../parts/go";
 import { RunPicker } from "../parts/run-picker";
@@ -31,6 +32,7 @@ export function DashboardView({ project }: { project: string }) {
           <Hits {...{ project }} />
         </div>
         <OffPath {...{ project, view }} />
+        <Modes {...{ project, view }} />
       </div>
     </main>
   );

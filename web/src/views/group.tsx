@@ -15,7 +15,7 @@ import { chosen, readGroup, type GroupView as View, writeGroup } from "../pure/g
 import { defaultRun, named, runName } from "../pure/runs";
 import { inline, visible } from "../pure/visible";
 import { useAlignment, useGroup, useRuns, useRunsWith } from "../queries";
-import { showSheet, useSheet } from "../sheet";
+import { useSheet } from "../sheet";
 import { Missing } from "./missing";
 import "../styles/groups.css";
 
@@ -41,7 +41,6 @@ interface Props {
 
 function Screen({ project, group, runs: newest, by, view, change }: Props) {
   const [open, setOpen] = useState(false);
-  useSheet(GROUP);
   const runs = useRunsWith(project, newest, [group.run ?? undefined]);
   const members = useMemo(() => new Map(group.members.map((one) => [one.id, one])), [group.members]);
   const [a, b] = chosen(view, group);
@@ -59,6 +58,7 @@ function Screen({ project, group, runs: newest, by, view, change }: Props) {
       location.origin + location.pathname + writeGroup({ by: group.run ?? view.by, a, b }),
       "Link to this view copied.",
     );
+  useSheet(GROUP);
   useKeys({
     n: () => rows.current?.step(1),
     "Shift+N": () => rows.current?.step(-1),
@@ -69,7 +69,7 @@ function Screen({ project, group, runs: newest, by, view, change }: Props) {
   const label = group.run === null ? null : runName(runs, group.run, group.label ?? "");
   return (
     <main className="screen groupscreen">
-      <GroupTitle {...{ project, group }} onLink={() => void link()} onHelp={() => showSheet(true)} />
+      <GroupTitle {...{ project, group }} onLink={() => void link()} />
       <div className="headlines">
         <p className="headline">{visible(group.sentence)}</p>
         {group.notes.map((note) => (

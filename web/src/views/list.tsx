@@ -275,7 +275,7 @@ function Row({ row, index, start, full, selected, to, toGroup }: RowProps) {
       data-row={row.id}
       style={{ transform: `translateY(${start}px)` }}
     >
-      <span role="cell">
+      <span role="cell" className={row.n_overrides > 0 ? "edited" : undefined}>
         {selected && (
           <span className="tick" title="selected">
             ✓
