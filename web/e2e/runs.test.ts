@@ -177,7 +177,8 @@ describe("the palette", () => {
     await page.waitForURL("**/t/ext%3Aflight-1");
     await page.locator('[data-span="2"] .body').waitFor();
     await choose("denver", /group denver-sanjose/);
-    await page.waitForURL("**denver-sanjose*");
+    await page.waitForURL("**/g/*");
+    await page.getByRole("heading", { name: /denver-sanjose/ }).waitFor();
     await choose("dag", /run dag #\d+ /);
     await page.waitForURL("**/runs/*");
     await page.locator(".run .facts").first().waitFor();
