@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from typing import Any
 
 import pyarrow.parquet
 import pytest
@@ -53,7 +54,12 @@ def test_a_queued_run_is_cancelled(filled: Api) -> None:
 
 
 def test_a_run_is_asked_for_again_as_it_was(filled: Api) -> None:
-    asked = {"parameters": {"gamma": 0.5}, "reward": "verifier", "group_by": "task", "dataset": "runs.jsonl"}
+    asked: dict[str, Any] = {
+        "parameters": {"gamma": 0.5},
+        "reward": "verifier",
+        "group_by": "task",
+        "dataset": "runs.jsonl",
+    }
     run = filled.run("dag", **asked)
     filled.upload(lines(chat("c", 1.0)), name="runs.jsonl")
     response = filled.send("POST", f"/runs/{run['id']}/again")
