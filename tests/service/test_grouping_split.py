@@ -33,7 +33,7 @@ def test_the_wrong_flight_is_the_argument_of_the_search() -> None:
     assert (found.high.values, found.high.members, found.high.mean) == (("SJO",), (2, 4), 1.0)
     assert (found.gap, found.share, found.weak, found.left_out) == (1.0, 1.0, True, 0)
     assert split_sentence(found) == (
-        "First split that matters: step 1, search_flights argument `to` "
+        "First split that matters: step 1, search_flights argument 'to' "
         "(SJC mean 0.00, SJO mean 1.00, n 2 vs 2, weak). "
         "Chance alone divides them as widely in 4 of the 6 ways to deal these rewards out (4 splits looked at)."
     )
@@ -78,7 +78,7 @@ def test_of_splits_that_explain_as_much_the_earliest_is_named() -> None:
 def test_arguments_of_one_call_that_differ_together_are_named_together() -> None:
     found = split_of(rollout("a", 0.0, "look at=A how=slow"), rollout("b", 1.0, "look at=B how=fast"))
     assert (found.argument, found.also) == ("at", ("how",))
-    assert "look argument `at` (and `how`) (A mean 0.00, B mean 1.00, n 1 vs 1, weak)" in split_sentence(found)
+    assert "look argument 'at' (and 'how') (A mean 0.00, B mean 1.00, n 1 vs 1, weak)" in split_sentence(found)
 
 
 def test_whether_a_tool_is_called_at_all() -> None:

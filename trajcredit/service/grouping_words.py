@@ -27,8 +27,9 @@ def split_sentence(found: Split | NoSplit) -> str:
     if found.argument is None:
         where = f"whether {found.tool} is called"
     else:
-        where = f"{found.tool} " + (f"argument `{found.argument}`" if found.argument else "arguments")
-    also = f" (and {', '.join(f'`{one}`' for one in found.also[:3])})" if found.also else ""
+        where = f"{found.tool} " + (f"argument '{found.argument}'" if found.argument else "arguments")
+    others = [f"'{one}'" for one in found.also[:3]]
+    also = f" (and {', '.join(others)})" if others else ""
     low, high = _side(found.low, found.high), _side(found.high, found.low)
     sides = f"{low} mean {plain(found.low.mean)}, {high} mean {plain(found.high.mean)}"
     numbers = f"n {len(found.low.members):,} vs {len(found.high.members):,}"

@@ -50,7 +50,7 @@ describe("the wrong flight among its siblings", () => {
     await page.getByRole("link", { name: "denver-sanjose" }).click();
     await page.waitForURL(`**/p/default/g/${flights}`);
     const said =
-      "First split that matters: step 1, search_flights argument `to` (SJC mean 0.00, SJO mean 1.00, n 2 vs 2, weak).";
+      "First split that matters: step 1, search_flights argument 'to' (SJC mean 0.00, SJO mean 1.00, n 2 vs 2, weak).";
     await paragraph(page).waitFor();
     expect(await paragraph(page).textContent()).toContain(said);
     expect(await page.locator(".title").textContent()).toContain("pass 2 of 4 scoredmean 0.50sd (n−1) 0.58");

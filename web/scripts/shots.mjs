@@ -7,7 +7,7 @@ import { mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { launch } from "../e2e/browser.mjs";
-import { DEMO, demo, late, startServer } from "../e2e/server.mjs";
+import { DEMO, demo, late, pool, score, startServer } from "../e2e/server.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 /** @typedef {[path: string, ready: string, act?: (page: Page) => Promise<unknown>]} Screen */
@@ -60,8 +60,11 @@ function screensOf(ids, others) {
     stalerun: ["/p/late/runs/dag", ".stale"],
     stale: [`/p/late/t/${others.open}?by=dag`, ".headline"],
     unread: [`/p/late/t/${others.after}?by=dag`, ".headline"],
+    cone: [`${failed}?span=s2&by=dag&view=cone`, ".conenode"],
+    edit: [`${failed}?span=s10&by=dag&edit=1`, ".editor", previewEdit],
     groups: ["/p/default/groups", ".dots"],
     group: ["/p/default/g/ext:denver-sanjose?by=dag", ".pair"],
+    dashboard: ["/p/pool/dash", ".dash .card table"],
     exports: ["/p/default/exports?run=dag&to=verl&tokenizer=byte-level", ".token"],
     noids: ["/p/default/exports?run=dag&to=verl", ".alarm"],
     rows: ["/p/default/exports?run=dag&to=parquet", ".take"],
@@ -72,6 +75,16 @@ function screensOf(ids, others) {
     empty: ["/p/nobody/trajectories", ".command"],
     upload: ["/p/default/upload", ".drop", (page) => page.setInputFiles("input[type=file]", DEMO)],
   };
+}
+
+/** Removes the last source of the span, and looks at what a run would say then. */
+async function previewEdit(/** @type {Page} */ page) {
+  await page
+    .getByRole("button", { name: /^remove the edge with/ })
+    .last()
+    .click();
+  await page.getByRole("button", { name: /^Preview in/ }).click();
+  await page.getByRole("region", { name: "Preview" }).waitFor();
 }
 
 /** Says who labels, and calls the first choice of the rollout the culprit. */
@@ -104,6 +117,8 @@ const server = await startServer();
 const browser = await launch();
 try {
   const { ids } = await demo(server);
+  await pool(server, "pool");
+  for (const attributor of ["grpo", "shapley", "dag"]) await score(server, attributor, "pool");
   const screens = screensOf(ids, await late(server, "late"));
   await mkdir(folder, { recursive: true });
   for (const width of [1440, 900]) {
@@ -116,10 +131,11 @@ try {
       await context.close();
     }
   }
-  // the picture of the README: every span of the failed rollout and the whole panel
+  // the pictures of the README: every span of the failed rollout and the whole panel; its siblings
   const context = await browser.newContext({ viewport: { width: 1440, height: 960 }, colorScheme: "light" });
   await take(context, server.url, /** @type {Screen} */ (screens.both), "trajectory");
-  console.log(`${4 * (wanted ?? Object.keys(screens)).length + 1} pictures in ${folder}`);
+  await take(context, server.url, /** @type {Screen} */ (screens.group), "siblings");
+  console.log(`${4 * (wanted ?? Object.keys(screens)).length + 2} pictures in ${folder}`);
 } finally {
   await browser.close();
   await server.stop();
