@@ -87,5 +87,7 @@ def test_where_it_was_not_built_the_page_says_why(site, web: Path) -> None:
     assert "was not built" in site.get("/").text
 
 
-def test_healthz(site) -> None:
-    assert site.get("/healthz").json()["status"] == "ok"
+def test_healthz_names_the_file_of_the_database_but_no_folder(tmp_path: Path, web: Path) -> None:
+    with open_store(f"sqlite:///{tmp_path / 'logs of mine.db'}") as store:
+        answer = Api(store, web=web).client.get("/healthz").json()
+    assert (answer["status"], answer["database"]) == ("ok", "logs of mine.db")

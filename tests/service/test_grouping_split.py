@@ -81,6 +81,18 @@ def test_arguments_of_one_call_that_differ_together_are_named_together() -> None
     assert "look argument 'at' (and 'how') (A mean 0.00, B mean 1.00, n 1 vs 1, weak)" in split_sentence(found)
 
 
+def test_long_values_that_begin_alike_are_cut_where_they_differ() -> None:
+    begins = "select_all_columns_of_the_table_" * 2
+    found = split_of(rollout("a", 0.0, f"query sql={begins}a"), rollout("b", 1.0, f"query sql={begins}b"))
+    sides = "(…f_the_table_a mean 0.00, …f_the_table_b mean 1.00, n 1 vs 1, weak)"
+    assert f"query argument 'sql' {sides}" in split_sentence(found)
+    more = "c" * 60
+    found = split_of(rollout("a", 0.0, f"query sql={begins}a{more}"), rollout("b", 1.0, f"query sql=b{begins}"))
+    assert f"({f'{begins}'[:39]}… mean 0.00, {f'b{begins}'[:39]}… mean 1.00," in split_sentence(found)
+    found = split_of(rollout("a", 0.0, f"query sql={begins}a{more}"), rollout("b", 1.0, f"query sql={begins}b{more}"))
+    assert f"(…f_the_table_a{'c' * 25}… mean 0.00, …f_the_table_b{'c' * 25}… mean 1.00," in split_sentence(found)
+
+
 def test_whether_a_tool_is_called_at_all() -> None:
     found = split_of(
         *(rollout(n, 0.0, "look", "cancel id=1") for n in "abc"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from trajcredit.service.grouping_split import NoSplit, Side, Split
 from trajcredit.service.wording import count, plain
 
@@ -9,6 +11,8 @@ __all__ = ["split_sentence"]
 
 LONGEST = 40
 """Characters of a value in a sentence."""
+LEAD = 12
+"""Characters before the first difference of two long values that begin alike."""
 RARE = 0.05
 """A split as wide as this rarely comes by chance."""
 WHY_NOT: dict[NoSplit, str] = {
@@ -47,14 +51,31 @@ def _side(side: Side, other: Side) -> str:
     if not side.values:
         own = "called" if side.has else "not called"
         return own if not other.values else f"without {_cut(other.values[0])}"
-    names = ", ".join(map(_cut, side.values))
+    names = ", ".join(_cut(value, (*side.values, *other.values)) for value in side.values)
     more = f" and {side.more_values:,} more" if side.more_values else ""
     return names + more + (" or none" if side.without else "")
 
 
-def _cut(value: str) -> str:
-    line = " ".join(value.split())
-    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+def _cut(value: str, beside: Sequence[str] = ()) -> str:
+    """A value in at most `LONGEST` characters: its beginning, or where it differs from others that begin alike."""
+    line = _line(value)
+    if len(line) <= LONGEST:
+        return line
+    alike = [_alike(line, other) for other in map(_line, beside) if other != line]
+    start = max(0, max(alike, default=0) - LEAD)
+    if start + LEAD < LONGEST - 1:
+        return f"{line[: LONGEST - 1]}…"
+    rest = line[start:]
+    return f"…{rest}" if len(rest) < LONGEST else f"…{rest[: LONGEST - 2]}…"
+
+
+def _alike(one: str, other: str) -> int:
+    """Characters that both begin with."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def _line(value: str) -> str:
+    return " ".join(value.split())
 
 
 def _chance(found: Split) -> str:

@@ -18,6 +18,7 @@ __all__ = [
     "StoreFullError",
     "checked",
     "existing",
+    "file_name",
     "look_at",
     "open_store",
     "upgraded",
@@ -42,6 +43,11 @@ def existing(url: str) -> Store:
         if not path.exists():
             raise NotFoundError(f"there is no database at {path}: `trajcredit ingest` makes one, --db names another")
     return open_store(url)
+
+
+def file_name(store: Store) -> str | None:
+    """What its SQLite file is called, without where it lies; None of another database."""
+    return None if "://" in store.name else Path(store.name).name
 
 
 def look_at(store: Store) -> None:

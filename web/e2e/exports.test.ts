@@ -39,6 +39,9 @@ test("8 the preview says what the API counts, token by token, and the file is th
   await page.getByLabel("exporter").selectOption("verl");
   await page.getByText("the log has no token ids: pass a tokenizer").first().waitFor();
   expect(await page.getByRole("button", { name: /^Download/ }).isDisabled()).toBe(true);
+  await page.getByRole("button", { name: "use jsonl" }).click();
+  await page.getByText("One row a span").last().waitFor();
+  await page.goBack();
   await page.getByLabel("tokenizer").selectOption("byte-level");
   await page.locator(".token").first().waitFor();
   expect(new URL(page.url()).search).toBe("?run=dag&to=verl&tokenizer=byte-level");
@@ -81,8 +84,9 @@ test("8 the preview says what the API counts, token by token, and the file is th
   const query = "to=tokens:share=last&tokenizer=byte-level";
   const file = await (await fetch(`${server.url}/api/v1/runs/${dag}/export?${query}`)).text();
   expect((await saved(await taken)).toString()).toBe(file);
+  const { database } = await (await fetch(`${server.url}/healthz`)).json();
   expect(await commandOf(page)).toBe(
-    `trajcredit export --run ${dag} --to tokens:share=last --tokenizer FOLDER/byte-level -o ${name}`,
+    `trajcredit export --db ${database} --run ${dag} --to tokens:share=last --tokenizer FOLDER/byte-level -o ${name}`,
   );
 
   await page.getByRole("link", { name: "s2", exact: true }).first().click();

@@ -1731,6 +1731,8 @@ export interface components {
          * @description The server is up.
          */
         Health: {
+            /** Database */
+            database: string | null;
             /**
              * Status
              * @default ok

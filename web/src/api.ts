@@ -186,6 +186,7 @@ export const api = {
     ),
   attributors: (signal: AbortSignal) => ask(client.GET("/api/v1/attributors", { signal })),
   exporters: (signal: AbortSignal) => ask(client.GET("/api/v1/exporters", { signal })),
+  health: (signal: AbortSignal) => ask(client.GET("/healthz", { signal })),
   tokenizers: (signal: AbortSignal) => ask(client.GET("/api/v1/tokenizers", { signal })),
   preview: (query: PreviewQuery, signal: AbortSignal) =>
     ask(client.GET("/api/v1/exports/preview", { params: { query }, signal })),

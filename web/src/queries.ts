@@ -132,6 +132,15 @@ export const useAttributors = () =>
 export const useExporters = () =>
   useQuery({ queryKey: ["exporters"], queryFn: ({ signal }) => api.exporters(signal), staleTime: Infinity });
 
+/** The file name of the server's database, where it is a file. */
+export const useDatabase = () =>
+  useQuery({
+    queryKey: ["database"],
+    queryFn: ({ signal }) => api.health(signal),
+    select: (found) => found.database,
+    staleTime: Infinity,
+  });
+
 export const useTokenizers = () =>
   useQuery({
     queryKey: ["tokenizers"],

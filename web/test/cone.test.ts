@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { coneOf, MOST_EDGES, smooth } from "../src/pure/cone";
+import { coneOf, MOST_EDGES, outOfView, smooth, startAt } from "../src/pure/cone";
 import { at, CLAIM, cones, edgesInto, edgesOutOf, type Graph, graphOf } from "../src/pure/graph";
 
 interface Ends {
@@ -147,4 +147,30 @@ test("a line goes from its first point to its last, and is straight between two"
     { x: 30, y: 10 },
   ]);
   expect(bent).toBe("M0 0Q10 10 15 5Q20 0 30 10");
+});
+
+describe("a view on the cone", () => {
+  const box = { width: 100, height: 30 };
+  const view = { width: 400, height: 200 };
+
+  test("starts at the left where the selected box fits there, else with its sources at the edge", () => {
+    expect(startAt({ x: 300, y: 50 }, [{ x: 60, y: 20 }], box, view)).toEqual({ x: 0, y: 0 });
+    expect(startAt({ x: 900, y: 350 }, [{ x: 750, y: 20 }], box, view)).toEqual({ x: 688, y: 250 });
+    expect(startAt({ x: 900, y: 50 }, [], box, view)).toEqual({ x: 838, y: 0 });
+  });
+
+  test("has the whole selected box in it, however far its sources are", () => {
+    const start = startAt({ x: 900, y: 50 }, [{ x: 60, y: 50 }], box, view);
+    expect(start.x).toBe(562);
+    expect(start.x + view.width).toBeGreaterThan(950);
+  });
+
+  test("says how many boxes are not wholly in it", () => {
+    const places = [60, 200, 340, 480].map((x, i): [number, { x: number; y: number }] => [i, { x, y: 50 }]);
+    const layout = { width: 540, height: 100, nodes: new Map(places), edges: new Map() };
+    expect(outOfView(layout, box, { left: 0, top: 0, ...view })).toBe(1);
+    expect(outOfView(layout, box, { left: 140, top: 0, ...view })).toBe(1);
+    expect(outOfView(layout, box, { left: 0, top: 40, ...view })).toBe(4);
+    expect(outOfView(layout, box, { left: 0, top: 0, width: 900, height: 200 })).toBe(0);
+  });
 });

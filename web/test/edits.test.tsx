@@ -10,7 +10,7 @@ import { Edges } from "../src/parts/edges";
 import { type Draft, drafted, railEdits, sourceOf, without } from "../src/pure/edits";
 import { graphOf } from "../src/pure/graph";
 import { lanesOf } from "../src/pure/lanes";
-import { draw, edgeKey, standings } from "../src/pure/rail";
+import { draw, edgeKey, laneX, railWidth, standings } from "../src/pure/rail";
 import { queryClient } from "../src/queries";
 
 afterEach(cleanup);
@@ -117,6 +117,10 @@ describe("the rail", () => {
       ["0-1", "removed"],
       ["0-2", "pending"],
     ]);
+    const down = Number(drawing.edited[1]?.path.match(/([\d.]+) [\d.]+V/)?.[1]);
+    const lanes = [0, 1, 2].map((span) => laneX(lanesOf(shown), span));
+    expect(down).toBeGreaterThan(Math.max(...lanes) + 8); // beside the nodes, not through those of a lane
+    expect(down).toBeLessThan(railWidth(lanesOf(shown), shown));
     for (const line of drawing.edited) expect(line.y > 0 && line.y < 200).toBe(true);
   });
 });

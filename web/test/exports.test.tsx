@@ -103,6 +103,7 @@ const TAKEN: Taken = {
   to: "verl",
   parameters: {},
   tokenizer: null,
+  database: "mine.db",
   suffix: ".parquet",
 };
 const SCORED = {
@@ -132,11 +133,23 @@ describe("the same export elsewhere", () => {
   });
 
   test("as a command", () => {
-    expect(command(TAKEN)).toBe("trajcredit export --run 01a2 --to verl -o grpo-3.parquet");
-    const taken = { ...TAKEN, parameters: { share: "last" }, tokenizer: "Qwen 3", project: "it's; $(rm)" };
+    expect(command(TAKEN)).toBe("trajcredit export --db mine.db --run 01a2 --to verl -o grpo-3.parquet");
+    const taken = {
+      ...TAKEN,
+      parameters: { share: "last" },
+      tokenizer: "Qwen 3",
+      database: "my logs.db",
+      project: "it's; $(rm)",
+    };
     expect(command(taken)).toBe(
-      "trajcredit export --run 01a2 --to verl:share=last --tokenizer 'FOLDER/Qwen 3' " +
+      "trajcredit export --db 'my logs.db' --run 01a2 --to verl:share=last --tokenizer 'FOLDER/Qwen 3' " +
         `--project 'it'\\''s; $(rm)' -o grpo-3.parquet`,
+    );
+  });
+
+  test("the database is to be filled in where the server's is no file", () => {
+    expect(command({ ...TAKEN, database: null })).toBe(
+      "trajcredit export --db DATABASE --run 01a2 --to verl -o grpo-3.parquet",
     );
   });
 

@@ -62,3 +62,5 @@ class Health(Out):
 
     status: Literal["ok"] = "ok"
     version: str
+    database: str | None
+    """The name of its SQLite file, without the folder; null of another database."""

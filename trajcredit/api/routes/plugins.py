@@ -13,7 +13,7 @@ from trajcredit.api.answers import Answer
 from trajcredit.api.models import AttributorInfo, ExporterInfo, FormatInfo, Health, ParameterInfo, Tokenizers
 from trajcredit.api.parameters import StoreDep, TokenizersDep
 from trajcredit.service import tokenizers
-from trajcredit.service.opening import look_at
+from trajcredit.service.opening import file_name, look_at
 from trajcredit.service.plugins import Parameter, attributors, default_text, exporters, formats, type_text
 
 __all__ = ["health", "router"]
@@ -67,7 +67,7 @@ def list_formats() -> list[FormatInfo]:
 def healthz(store: StoreDep) -> Response:
     """The server is up, and its database is there."""
     look_at(store)
-    return Answer({"status": "ok", "version": __version__})
+    return Answer({"status": "ok", "version": __version__, "database": file_name(store)})
 
 
 def _parameter(parameter: Parameter) -> ParameterInfo:

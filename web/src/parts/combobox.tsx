@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useId, useState } from "react";
-import { inline } from "../pure/visible";
+import { shownName } from "../pure/name";
 import { type Suggested, useSuggestions } from "../queries";
 import { useTyped } from "./typed";
 
@@ -77,7 +77,7 @@ export function Combobox({ project, what, label, value, onChange }: Props) {
               onPointerDown={(event) => event.preventDefault()}
               onClick={() => choose(name)}
             >
-              {inline(name)}
+              {shownName(name)}
             </div>
           ))}
         </div>

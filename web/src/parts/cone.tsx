@@ -1,6 +1,6 @@
-import { Fragment, useEffect, useMemo, useRef, useState } from "react";
+import { Fragment, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { EdgeEvidence, Trajectory } from "../api";
-import { type ConeNode, coneOf, type Layout, MOST_NODES, type Sketch, smooth } from "../pure/cone";
+import { type ConeNode, coneOf, type Layout, MOST_NODES, outOfView, type Sketch, smooth, startAt } from "../pure/cone";
 import { count, number, plural, spoken } from "../pure/format";
 import { at, type Graph } from "../pure/graph";
 import type { Credit } from "../pure/pool";
@@ -33,7 +33,7 @@ export function Cone(props: Props) {
   const cone = useMemo(() => coneOf(graph, span), [graph, span]);
   const layout = useLayout(cone.nodes, graph, cone.edges, props.onGiveUp);
   const [pointed, setPointed] = useState<Pointed>({ span });
-  const scroller = useScroll(layout, span);
+  const { scroller, hidden, look } = useScroll(layout, graph, cone.edges, span);
   useEffect(() => setPointed({ span }), [span]);
   const standing = new Map(cone.nodes.map((node) => [node.span, node.standing]));
   return (
@@ -43,8 +43,9 @@ export function Cone(props: Props) {
         {cone.below === 1 ? "1 span rests on it" : `${count(cone.below)} spans rest on it`}
         {cone.left > 0 && `; of all only the ${MOST_NODES} surest are drawn`}
         {cone.leftEdges > 0 && `; ${plural(cone.leftEdges, "lighter edge")} between them left out`}
+        {hidden > 0 && <b className="conemore">scroll for {count(hidden)} more</b>}
       </p>
-      <div className="conescroll" ref={scroller}>
+      <div className="conescroll" ref={scroller} onScroll={look}>
         {layout === null ? (
           <p className="muted" role="status">
             Laying out {plural(cone.nodes.length, "span")}…
@@ -191,13 +192,33 @@ function useLayout(nodes: ConeNode[], graph: Graph, edges: number[], giveUp: (wh
   return done?.of === nodes ? done.layout : null;
 }
 
-/** Keeps the selected span in view once it has a place. */
-function useScroll(layout: Layout | null, span: number) {
+/** Starts with the selected span and its sources in view once they have places, and counts what is not in view. */
+function useScroll(layout: Layout | null, graph: Graph, edges: readonly number[], span: number) {
   const scroller = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const place = layout?.nodes.get(span);
+  const [hidden, setHidden] = useState(0);
+  const look = useCallback(() => {
     const box = scroller.current;
-    if (place && box) box.scrollTo(place.x - box.clientWidth / 2, place.y - box.clientHeight / 2);
-  }, [layout, span]);
-  return scroller;
+    if (!layout || !box) return setHidden(0);
+    const view = { left: box.scrollLeft, top: box.scrollTop, width: box.clientWidth, height: box.clientHeight };
+    setHidden(outOfView(layout, NODE, view));
+  }, [layout]);
+  useEffect(() => {
+    const box = scroller.current;
+    const place = layout?.nodes.get(span);
+    if (place && box) {
+      const parents = edges.filter((edge) => graph.child[edge] === span).map((edge) => at(graph.parent, edge));
+      const sources = parents.flatMap((parent) => layout?.nodes.get(parent) ?? []);
+      const start = startAt(place, sources, NODE, { width: box.clientWidth, height: box.clientHeight });
+      box.scrollTo(start.x, start.y);
+    }
+    look();
+  }, [layout, graph, edges, span, look]);
+  useEffect(() => {
+    const box = scroller.current;
+    if (!box) return;
+    const watch = new ResizeObserver(look);
+    watch.observe(box);
+    return () => watch.disconnect();
+  }, [look]);
+  return { scroller, hidden, look };
 }

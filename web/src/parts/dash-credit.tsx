@@ -1,6 +1,7 @@
 import { type LengthPanel, type ToolCredit, type ToolsPanel, useLength, useOffPath, useTools } from "../dashboard";
 import { type DashView, listOf, reach, share, tendency } from "../pure/dashboard";
 import { count, number, plural, signed } from "../pure/format";
+import { shownName } from "../pure/name";
 import { PLAIN, trajectoryPath, writeView } from "../pure/url";
 import { inline } from "../pure/visible";
 import { Panel, Read, RunName, ShareBar, ZeroBar } from "./dash-panel";
@@ -227,7 +228,7 @@ function ToolRow({ project, view, tool, full, run }: ToolProps) {
     <tr>
       <th scope="row">
         <Go to={listOf(project, view, { tool: tool.tool }, run ?? null)} title="the trajectories that called it">
-          {inline(tool.tool)}
+          {shownName(tool.tool)}
         </Go>
       </th>
       <td className="chartcell">

@@ -8,6 +8,7 @@ import {
 } from "../dashboard";
 import { type Cluster, clusters, type DashView, GROUPS, listOf, type Order, place, share } from "../pure/dashboard";
 import { count, number, plural } from "../pure/format";
+import { shownName } from "../pure/name";
 import { groupPath, trajectoryPath } from "../pure/url";
 import { inline } from "../pure/visible";
 import { Panel, ShareBar } from "./dash-panel";
@@ -42,6 +43,11 @@ export function Rewards({ project, view, change }: Props) {
                 <option value="-mean">highest mean first</option>
               </select>
             </label>
+            <span>group</span>
+            <span className="figure" title="standard deviation of a sample: divided by n − 1">
+              mean ± sd (n−1)
+            </span>
+            <span className="figure">passed</span>
             <span className="scaleends" aria-hidden="true">
               <span>{number(panel.low)}</span>
               <span>reward</span>
@@ -82,7 +88,7 @@ function GroupRow({ project, group, panel }: { project: string; group: RewardGro
   const hidden = group.scored - dots.length;
   return (
     <li>
-      <Go to={groupPath(project, group.key)} className="groupname" title={inline(group.group)}>
+      <Go to={groupPath(project, group.key)} className="groupname" title={shownName(group.group)}>
         <LongName name={group.group} />
       </Go>
       <span

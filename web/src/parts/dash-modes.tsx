@@ -2,9 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { ask, client } from "../api";
 import { type DashView, whichOf } from "../pure/dashboard";
 import { count, number } from "../pure/format";
+import { shownName } from "../pure/name";
 import { PLAIN, trajectoryPath, writeView } from "../pure/url";
 import { inline, visible } from "../pure/visible";
 import { Go } from "./go";
+import { LongName } from "./long-name";
 import { Trouble } from "./trouble";
 
 const STATUS = { found: "found", clear: "clear", needs: "needs data" } as const;
@@ -72,11 +74,11 @@ export function Modes({ project, view }: { project: string; view: DashView }) {
                         <li key={`${one.trajectory} ${one.span} ${one.says}`}>
                           <Go
                             to={trajectoryPath(project, one.trajectory) + writeView({ ...PLAIN, span: one.span })}
-                            title={visible(one.says)}
+                            title={`${shownName(one.external_id ?? one.trajectory)}: ${visible(one.says)}`}
                             className="cutname"
                           >
-                            {inline(one.external_id ?? one.trajectory)}
-                            {one.span !== null && ` s${one.span}`}
+                            <LongName name={one.external_id ?? one.trajectory} />
+                            {one.span !== null && <span>&nbsp;s{one.span}</span>}
                           </Go>
                         </li>
                       ))}

@@ -3,11 +3,11 @@ import { useState } from "react";
 import type { ExporterInfo, Preview, Run } from "../api";
 import { download } from "../download";
 import { notice } from "../notice";
-import { command, fileName, python, type Taken, toText } from "../pure/commands";
+import { command, DATABASE, fileName, python, type Taken, toText } from "../pure/commands";
 import { bytes, count, plural } from "../pure/format";
 import type { ExportView } from "../pure/url";
 import { inline } from "../pure/visible";
-import { useAttributors } from "../queries";
+import { useAttributors, useDatabase } from "../queries";
 import { Command } from "./empty";
 import { Trouble } from "./trouble";
 
@@ -24,6 +24,7 @@ interface Props {
 export function ExportTake({ project, run, exporter, view, preview }: Props) {
   const [dropping, setDropping] = useState(false);
   const attributors = useAttributors();
+  const database = useDatabase().data ?? null;
   const failed = preview?.totals?.failed ?? 0;
   const drop = failed > 0 && dropping;
   const taken: Taken = {
@@ -32,6 +33,7 @@ export function ExportTake({ project, run, exporter, view, preview }: Props) {
     to: view.to,
     parameters: drop ? { ...view.parameters, misaligned: "drop" } : view.parameters,
     tokenizer: view.tokenizer,
+    database,
     suffix: exporter.suffix,
   };
   const file = useMutation({
@@ -73,8 +75,13 @@ export function ExportTake({ project, run, exporter, view, preview }: Props) {
         </p>
       )}
       {file.error && <Trouble error={file.error} what="not written" />}
-      <h4>By command, where the server's database is</h4>
+      <h4>By command, {database === null ? "with the server's database" : "in the folder of the server's database"}</h4>
       <Command text={command(taken)} label="the command" />
+      <p className="muted small">
+        {database === null
+          ? `${DATABASE} is what the server was started with: trajcredit serve --db ${DATABASE}.`
+          : `${inline(database)} is the file that the server was started with (trajcredit serve --db).`}
+      </p>
       <h4>From Python, scoring the same logs anew</h4>
       {known && <Command text={python(taken, run, known.parameters, exporter.parameters)} label="the lines" />}
       <p className="muted small">

@@ -1,5 +1,6 @@
 import type { Group } from "../api";
 import { count, number, plural } from "../pure/format";
+import { shortName, shownName } from "../pure/name";
 import { listPath, writeList } from "../pure/url";
 import { inline, visible } from "../pure/visible";
 import { Go } from "./go";
@@ -15,7 +16,7 @@ export function GroupTitle({ project, group, onLink }: Props) {
   const list = writeList({ filters: { group: group.name }, sort: "-created", run: null });
   return (
     <div className="title">
-      <h1>{inline(group.name)}</h1>
+      <h1 title={shownName(group.name)}>{shortName(group.name)}</h1>
       <span>
         <Go to={listPath(project) + list}>{plural(group.size, "rollout")}</Go>
       </span>
@@ -34,7 +35,9 @@ export function GroupTitle({ project, group, onLink }: Props) {
         </span>
       )}
       <PassAtK values={group.pass_at_k} />
-      {group.task !== null && group.task !== group.name && <span className="cut">task {inline(group.task)}</span>}
+      {group.task !== null && group.task !== group.name && (
+        <span title={shownName(group.task)}>task {shortName(group.task, 44)}</span>
+      )}
       {group.role !== null && <span>role {inline(group.role)}</span>}
       {group.step !== null && <span>step {count(group.step)}</span>}
       <span className="end">

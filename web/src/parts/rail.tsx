@@ -33,6 +33,7 @@ export const Rail = memo(function Rail({ top, height, width, drawing, nodes }: P
       ))}
       {drawing.edited.map((line) => (
         <g key={`${line.look} ${line.key}`} className={line.look} data-edge={line.key}>
+          {line.look === "pending" && <path d={line.path} className="halo" />}
           <path d={line.path} className="edge" />
           {line.look === "removed" && <path d={`M${line.x - 4} ${line.y - 4}l8 8m0 -8l-8 8`} className="cross" />}
         </g>

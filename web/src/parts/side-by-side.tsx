@@ -3,6 +3,7 @@ import { type Ref, useImperativeHandle, useLayoutEffect, useMemo, useRef, useSta
 import type { AlignedCell, AlignedRow, Alignment, GroupMember } from "../api";
 import { count, number, plural } from "../pure/format";
 import { value } from "../pure/groups";
+import { shownName } from "../pure/name";
 import { PLAIN, trajectoryPath, writeView } from "../pure/url";
 import { inline, visible } from "../pure/visible";
 import { type Word, wordDiff } from "../pure/word-diff";
@@ -108,7 +109,10 @@ interface HeadProps {
 function SideHead({ name, side, to, run, scale }: HeadProps) {
   return (
     <span className="who">
-      <b>{name}</b> <Go to={to}>{memberName(side)}</Go>
+      <b>{name}</b>{" "}
+      <Go to={to} title={shownName(side.external_id)}>
+        {memberName(side)}
+      </Go>
       <span className="muted small end">
         {run === null ? "no run" : `credit by ${inline(run)}${scale > 0 ? `, bars to ±${number(scale)}` : ""}`}
       </span>

@@ -1,7 +1,7 @@
 import type { KeyboardEvent, RefObject } from "react";
 import type { Group, GroupMember } from "../api";
 import { number } from "../pure/format";
-import { inline } from "../pure/visible";
+import { shortName } from "../pure/name";
 
 /** Rollouts up to which all are offered by name; of more, one is named by its number. */
 const MOST = 100;
@@ -64,8 +64,8 @@ function leave(event: KeyboardEvent<HTMLElement>): void {
   if (event.key === "Enter" || event.key === "Escape") event.currentTarget.blur();
 }
 
-/** "#2 flight-2, reward 1.00". */
+/** "#2 flight-2, reward 1.00"; a long id without its middle. */
 export function memberName(one: Pick<GroupMember, "number" | "external_id" | "reward">): string {
   const reward = one.reward === null ? "no reward" : `reward ${number(one.reward)}`;
-  return `#${one.number} ${inline(one.external_id)}, ${reward}`;
+  return `#${one.number} ${shortName(one.external_id)}, ${reward}`;
 }

@@ -1,6 +1,7 @@
 import type { Run, Trajectory } from "../api";
 import type { How } from "../location";
 import { count, number, plural } from "../pure/format";
+import { shortName, shownName } from "../pure/name";
 import { SCALES, type Scale } from "../pure/scale";
 import { FOLDS, type Fold, SHOWS, type Show, type View } from "../pure/url";
 import { inline } from "../pure/visible";
@@ -22,12 +23,15 @@ export function Title({ trajectory, toExport, toGroup, onReport, onLink }: Title
   const actions = trajectory.is_action.filter(Boolean).length;
   return (
     <div className="title">
-      <h1>{inline(trajectory.external_id)}</h1>
+      <h1 title={shownName(trajectory.external_id)}>{shortName(trajectory.external_id)}</h1>
       <span className={`outcome ${grade(trajectory.outcome)}`}>
         {trajectory.outcome === null ? "no reward yet" : `reward ${number(trajectory.outcome)}`}
       </span>
       <span>
-        group <Go to={toGroup}>{inline(trajectory.group)}</Go>
+        group{" "}
+        <Go to={toGroup} title={shownName(trajectory.group)}>
+          {shortName(trajectory.group)}
+        </Go>
         {trajectory.group_mean !== null && ` mean ${number(trajectory.group_mean)}`}, {trajectory.group_scored} of{" "}
         {trajectory.group_size} scored
       </span>

@@ -12,6 +12,8 @@ export interface Taken {
   to: string;
   parameters: Record<string, string>;
   tokenizer: string | null;
+  /** The file name of the server's database; null where it is no file, or not known. */
+  database: string | null;
   suffix: string;
 }
 
@@ -28,10 +30,21 @@ export const fileName = ({ run, suffix }: Pick<Taken, "run" | "suffix">) => `${r
 
 /** Where the folder of tokenizers lies only who started the server knows. */
 const FOLDER = "FOLDER";
+/** As `serve --db` had it, where it is no file. */
+export const DATABASE = "DATABASE";
 
 export function command(taken: Taken): string {
   const { project, tokenizer } = taken;
-  const words = ["trajcredit", "export", "--run", taken.run.id, "--to", toText(taken.to, taken.parameters)];
+  const words = [
+    "trajcredit",
+    "export",
+    "--db",
+    taken.database ?? DATABASE,
+    "--run",
+    taken.run.id,
+    "--to",
+    toText(taken.to, taken.parameters),
+  ];
   if (tokenizer !== null) words.push("--tokenizer", `${FOLDER}/${tokenizer}`);
   if (project !== "default") words.push("--project", project);
   return [...words, "-o", fileName(taken)].map(shell).join(" ");

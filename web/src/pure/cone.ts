@@ -121,6 +121,43 @@ export interface Layout {
   edges: Map<number, Point[]>;
 }
 
+/** Part of the layout that is in view. */
+export interface Window {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
+/** Pixels beside a box that is brought into view. */
+const ROOM = 12;
+
+/**
+ * Where a view of this size starts: at the left where the box at `self` fits there too, else with the first of its
+ * sources at the edge, and in any case with the whole of its own box.
+ */
+export function startAt(self: Point, sources: readonly Point[], box: Size, view: Size): Point {
+  const right = self.x + box.width / 2 + ROOM - view.width;
+  const first = Math.min(self.x, ...sources.map((one) => one.x)) - box.width / 2 - ROOM;
+  return { x: right <= 0 ? 0 : Math.max(0, right, first), y: Math.max(0, self.y - view.height / 2) };
+}
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+/** How many boxes are not wholly in view. */
+export function outOfView({ nodes, width }: Layout, box: Size, view: Window): number {
+  const shift = Math.max(0, (view.width - width) / 2); // what is narrower than its room stands in the middle
+  const outside = (middle: number, half: number, from: number, room: number) =>
+    middle - half < from - 1 || middle + half > from + room + 1;
+  return [...nodes.values()].filter(
+    ({ x, y }) =>
+      outside(x + shift, box.width / 2, view.left, view.width) || outside(y, box.height / 2, view.top, view.height),
+  ).length;
+}
+
 /** A line through the points, bent halfway between each and the next. */
 export function smooth(points: readonly Point[]): string {
   const [first, ...rest] = points;

@@ -108,7 +108,8 @@ function editedLines(place: Place, { removed, pending }: RailEdits): EditedLine[
   const drawn = (look: EditedLine["look"]) => (pair: Pair) => {
     const [top, bottom] = [place.y(pair[0]), place.y(pair[1])];
     const middle = top + Math.min((bottom - top) / 2, Math.max(0, bottom - top - 26));
-    return { key: edgeKey(...pair), path: curve(place, ...pair), look, x: laneX(place.lanes, pair[0]), y: middle };
+    const path = look === "pending" ? beside(place, ...pair) : curve(place, ...pair);
+    return { key: edgeKey(...pair), path, look, x: laneX(place.lanes, pair[0]), y: middle };
   };
   return [...removed.filter(inView).map(drawn("removed")), ...pending.filter(inView).map(drawn("pending"))];
 }
@@ -141,6 +142,16 @@ function curve({ lanes, y }: Place, parent: number, child: number): string {
   if (x1 === x2) return `M${x1} ${y1}V${y2}`;
   const bend = Math.min(26, y2 - y1);
   return `M${x1} ${y1}V${y2 - bend}C${x1} ${y2 - bend / 3} ${x2} ${y2 - (2 * bend) / 3} ${x2} ${y2}`;
+}
+
+/** Out of the parent, down to the right of all lanes, and back: in a lane it would run over other nodes, as if through them. */
+function beside({ lanes, y }: Place, parent: number, child: number): string {
+  const [x1, x2] = [laneX(lanes, parent), laneX(lanes, child)];
+  const [y1, y2] = [y(parent), y(child)];
+  const right = 10 + Math.max(3, lanes.count) * pitch(lanes) - 2;
+  const bend = Math.min(16, (y2 - y1) / 2);
+  const turn = bend / 2;
+  return `M${x1} ${y1}C${right} ${y1} ${right} ${y1 + turn} ${right} ${y1 + bend}V${y2 - bend}C${right} ${y2 - turn} ${right} ${y2} ${x2} ${y2}`;
 }
 
 /** The ends in view of edges too long to draw; a span with many says the nearest and how many more. */

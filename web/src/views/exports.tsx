@@ -86,7 +86,7 @@ function Screen(props: Props) {
           {run === null && props.missing && <Trouble error={props.missing} what="no run" />}
           {exporter === null && <Trouble error={new Error("no such exporter")} what={inline(view.to)} />}
           {found.error && <Trouble error={found.error} what="no preview" />}
-          {query && tokens && <Looked {...{ project, view, change, preview }} />}
+          {query && tokens && <Looked {...{ project, view, change, preview }} spans={spanWriters(props.exporters)} />}
           {query && found.isPending && <p className="loading">Looking at the run…</p>}
           {preview && exporter && !tokens && <Rows {...{ preview, exporter }} />}
         </div>
@@ -124,7 +124,7 @@ function queryOf(project: string, view: ExportView, run: Run) {
 function Chosen({ project, view, change, runs, run, exporter, exporters }: Props) {
   const [open, setOpen] = useState(false);
   const tokens = exporters.filter(writesTokens);
-  const spans = exporters.filter((one) => !writesTokens(one));
+  const spans = spanWriters(exporters);
   const option = (one: ExporterInfo) => <option key={one.name}>{one.name}</option>;
   return (
     <div className="toolbar">
@@ -188,10 +188,14 @@ interface LookedProps {
   view: ExportView;
   change: ChangeView;
   preview: Preview | undefined;
+  /** Exporters that need no tokens. */
+  spans: ExporterInfo[];
 }
 
+const spanWriters = (exporters: ExporterInfo[]) => exporters.filter((one) => !writesTokens(one));
+
 /** The tokens of one trajectory, a row and a window at a time. */
-function Looked({ project, view, change, preview }: LookedProps) {
+function Looked({ project, view, change, preview, spans: writers }: LookedProps) {
   const rows = preview?.rows ?? [];
   const row = rows[view.row] ?? rows[0];
   const spans = useTrajectory(project, row ? `ext:${row.trajectory}` : null);
@@ -237,6 +241,21 @@ function Looked({ project, view, change, preview }: LookedProps) {
         />
       )}
       {preview && !row && <p className="loading">{rowless(preview, view.trajectory)}</p>}
+      {view.tokenizer === null && (preview?.totals?.failed ?? 0) > 0 && (
+        <p className="untokened">
+          Without a tokenizer and without token ids in the log, {writers.map((one) => inline(one.name)).join(" and ")}{" "}
+          work all the same: they write one row a span, with its credit.{" "}
+          {writers.map(({ name }) => (
+            <button
+              key={name}
+              type="button"
+              onClick={() => change({ to: name, parameters: {}, row: 0, from: 0 }, "push")}
+            >
+              use {inline(name)}
+            </button>
+          ))}
+        </p>
+      )}
     </>
   );
 }

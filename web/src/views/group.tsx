@@ -12,8 +12,9 @@ import { type Handle, SideBySide } from "../parts/side-by-side";
 import { SideChooser } from "../parts/side-chooser";
 import { Trouble } from "../parts/trouble";
 import { chosen, readGroup, type GroupView as View, writeGroup } from "../pure/groups";
+import { shortName } from "../pure/name";
 import { defaultRun, named, runName } from "../pure/runs";
-import { inline, visible } from "../pure/visible";
+import { visible } from "../pure/visible";
 import { useAlignment, useGroup, useRuns, useRunsWith } from "../queries";
 import { useSheet } from "../sheet";
 import { Missing } from "./missing";
@@ -51,7 +52,7 @@ function Screen({ project, group, runs: newest, by, view, change }: Props) {
     b: useRef<HTMLSelectElement | HTMLInputElement>(null),
   };
   useEffect(() => {
-    document.title = `${inline(group.name)} · trajcredit`;
+    document.title = `${shortName(group.name)} · trajcredit`;
   }, [group.name]);
   const link = () =>
     copy(

@@ -12,6 +12,7 @@ import { Trouble } from "../parts/trouble";
 import { useTyped } from "../parts/typed";
 import { count, number, when } from "../pure/format";
 import { type GroupSort, readGroups, writeGroups } from "../pure/groups";
+import { shownName } from "../pure/name";
 import { groupPath } from "../pure/url";
 import { inline } from "../pure/visible";
 import { useSheet } from "../sheet";
@@ -164,7 +165,12 @@ function Row({ project, row, index, start, low, high }: RowProps) {
     // biome-ignore lint/a11y/useFocusableInteractive: its link is what is operated
     <div className="tr" role="row" aria-rowindex={index + 2} style={{ transform: `translateY(${start}px)` }}>
       <span role="cell">
-        <Go to={groupPath(project, row.id)} className="cover" title={inline(row.name)} aria-label={inline(row.name)}>
+        <Go
+          to={groupPath(project, row.id)}
+          className="cover"
+          title={shownName(row.name)}
+          aria-label={shownName(row.name)}
+        >
           <LongName name={row.name} />
         </Go>
       </span>

@@ -16,6 +16,7 @@ import { Strip } from "../parts/strip";
 import { Trouble } from "../parts/trouble";
 import { count, number, signed, when } from "../pure/format";
 import { ANY_TWO, writeGroup } from "../pure/groups";
+import { shownName } from "../pure/name";
 import { defaultRun, named } from "../pure/runs";
 import {
   exportsPath,
@@ -281,7 +282,7 @@ function Row({ row, index, start, full, selected, to, toGroup }: RowProps) {
             ✓
           </span>
         )}
-        <Go to={to} className="cover" title={inline(row.external_id)} aria-label={inline(row.external_id)}>
+        <Go to={to} className="cover" title={shownName(row.external_id)} aria-label={shownName(row.external_id)}>
           <LongName name={row.external_id} />
         </Go>
         {row.n_overrides > 0 && (
@@ -296,8 +297,8 @@ function Row({ row, index, start, full, selected, to, toGroup }: RowProps) {
       <span role="cell" className="figure" title={meanTitle(row)}>
         {row.group_difference === null ? <span className="muted">–</span> : signed(row.group_difference)}
       </span>
-      <span role="cell" title={inline(row.group)}>
-        <Go to={toGroup} className="ontop" aria-label={`group ${inline(row.group)}`}>
+      <span role="cell" title={shownName(row.group)}>
+        <Go to={toGroup} className="ontop" aria-label={`group ${shownName(row.group)}`}>
           <LongName name={row.group} />
         </Go>
       </span>
@@ -310,7 +311,7 @@ function Row({ row, index, start, full, selected, to, toGroup }: RowProps) {
       <span role="cell">
         {row.top ? (
           <span className={row.top.credit < 0 ? "top blame" : "top credit"} title={topTitle(row)}>
-            <span className="cut">{spanName(row.top.name)}</span> <span className="muted">s{row.top.span}</span>{" "}
+            <LongName name={spanName(row.top.name)} /> <span className="muted">s{row.top.span}</span>{" "}
             {number(row.top.credit)}
             {ties(row) > 0 && <span className="muted">and {more(row)}</span>}
           </span>
@@ -362,7 +363,7 @@ function more(row: TrajectoryRow): string {
 }
 
 function topTitle(row: TrajectoryRow): string {
-  const name = inline(row.top?.name ?? "");
+  const name = shownName(row.top?.name ?? "");
   return ties(row) > 0 ? `${name}: the first of several with the same credit` : name;
 }
 
