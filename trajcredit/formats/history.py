@@ -5,8 +5,7 @@ whole prefixes, message by message from the first one, never by looking for equa
 
 | note | says |
 | --- | --- |
-| `branched` | the log goes on differently from what another trajectory has: both have the common history, which was
-  sampled once; the note names that trajectory and the last span they share |
+| `branched` | the log goes on differently from what another trajectory has, which it names with the last span they share |
 | `unknown-history` | a request names an earlier answer that the log does not hold |
 | `run-error` | a request failed: its error stands as a span |
 """
@@ -22,8 +21,8 @@ import msgspec
 from trajcredit.errors import InputError, ParseError
 from trajcredit.formats.document import Document, decoded
 from trajcredit.formats.entries import MOST_COPIED, Entry, Part, bounded, said
+from trajcredit.formats.forks import nth_name
 from trajcredit.formats.labels import Labels, of_entries
-from trajcredit.formats.names import nth_name
 from trajcredit.formats.parts import json_text, tools_of
 from trajcredit.formats.split import Bytes, Record
 from trajcredit.model import Note, Trajectory
@@ -144,13 +143,13 @@ def conversations(
     for thread in log.threads:
         record = None if thread.taken == len(document.records) else thread.record
         try:
-            found = _trajectory(document, format, thread, record, names)
+            made = _trajectory(document, format, thread, record, names)
         except InputError as error:
             yield document.error(str(error), record)
             continue
-        asked[found.id] += 1
-        names[thread] = nth_name(found.id, asked[found.id])
-        yield found
+        asked[made.id] += 1
+        names[thread] = nth_name(made.id, asked[made.id])
+        yield made
 
 
 class _Log:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import PurePath
 
-__all__ = ["nth_name", "short_names"]
+__all__ = ["short_names"]
 
 
 def short_names(paths: Iterable[str]) -> dict[str, str]:
@@ -21,11 +21,6 @@ def short_names(paths: Iterable[str]) -> dict[str, str]:
         for path in settled:
             names[path] = _text(PurePath(*waiting.pop(path)[-length:]))
     return names
-
-
-def nth_name(name: str, n: int) -> str:
-    """What a reader calls the n-th trajectory of its log with this id, until ids are settled."""
-    return name if n == 1 else f"{name}#{n}"
 
 
 def _text(path: PurePath) -> str:

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import zipfile
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from hashlib import sha256
@@ -24,8 +23,8 @@ from msgspec.structs import replace
 from trajcredit.errors import InputError, ParseError, SkippedFile
 from trajcredit.formats.ahead import read_ahead
 from trajcredit.formats.document import Document, Match, decoded
+from trajcredit.formats.forks import Forks
 from trajcredit.formats.mixed import Mixed
-from trajcredit.formats.names import nth_name
 from trajcredit.formats.sources import Source, expand, load, unpack
 from trajcredit.formats.split import Record
 from trajcredit.formats.told import with_told_errors
@@ -166,8 +165,7 @@ def _of_log(
     ids.begin()
     empty = True
     renamed: dict[str, str] = {}
-    asked = Counter[str]()
-    named: dict[str, str | None] = {}
+    forks = Forks()
     told = (with_told_errors(item) if isinstance(item, Trajectory) else item for item in items)
     for found in chain(document.slips, read_ahead(told), [ParseError(cut.reason, cut.file)] if cut else ()):
         empty = False
@@ -179,13 +177,10 @@ def _of_log(
             except InputError as error:
                 yield document.error(f"trajectory {found.id!r}: {error}")
                 continue
-            name, found = found.id, ids.settle(_parted(_below(found, renamed) if renamed else found, named), document)
+            name, found = found.id, ids.settle(forks.follow(_below(found, renamed) if renamed else found), document)
+            forks.settled(name, found.id if isinstance(found, Trajectory) else None)
             if isinstance(found, Trajectory) and found.id != name:
                 renamed[name] = found.id
-            asked[name] += 1
-            within, settled = nth_name(name, asked[name]), found.id if isinstance(found, Trajectory) else None
-            if within != settled:
-                named[within] = settled
         yield found
     if empty:
         yield document.error(f"nothing in it can be read as {known}")
@@ -203,19 +198,6 @@ def _below(trajectory: Trajectory, renamed: dict[str, str]) -> Trajectory:
     if parent is None or parent.trajectory not in renamed:
         return trajectory
     return replace(trajectory, parent=replace(parent, trajectory=renamed[parent.trajectory]))
-
-
-def _parted(trajectory: Trajectory, named: dict[str, str | None]) -> Trajectory:
-    """The trajectory, its note of where it parts from another with the id that this got; null where it got none."""
-    if not any(note.code == "branched" and note.trajectory in named for note in trajectory.report):
-        return trajectory
-    report = [
-        replace(note, trajectory=named[note.trajectory])
-        if note.code == "branched" and note.trajectory in named
-        else note
-        for note in trajectory.report
-    ]
-    return replace(trajectory, report=report)
 
 
 def _recognised(document: Document, format: str | None, walked: bool) -> tuple[str, Document]:
