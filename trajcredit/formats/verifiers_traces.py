@@ -5,7 +5,7 @@
 | a path from a root to a leaf of `nodes` | a trajectory; the longest is the run, others have a role of their own |
 | a node of several paths | where they part: `parent` is the first path that has it, with the last span they share |
 | `sampled` | the policy wrote it; an assistant message that it did not write stands without credit |
-| `token_ids`, `mask`, `logprobs` | the tokens of the message, those sampled (others: context), one log-prob each of these |
+| `token_ids`, `mask`, `logprobs` | the tokens of the message, those sampled (others: context), log-probs of these |
 | `rewards` | the sum of score times weight |
 | `task.key`, else `hash`; `agent.name` | the task; the role |
 | `calls[].usage`, `time` | what an answer cost, and when |
