@@ -12,6 +12,7 @@ from tests.tokens.tokenizers import byte_level
 from trajcredit.errors import InputError
 from trajcredit.model import Note, Span, SpanTokens, Trajectory, TurnTokens
 from trajcredit.tokens import Aligned, Renderer, align
+from trajcredit.tokens.align import UNOWNED
 
 NAN = float("nan")
 
@@ -292,6 +293,16 @@ def test_a_mask_beside_the_ids_of_a_turn_counts():
     assert "the policy did not sample it" in why(aligned([seen, said(0)], turn, [NAN, 2.0]))[2]
 
 
+def test_a_mask_of_zeros_over_a_turn_of_several_spans_leaves_out_all_of_it():
+    none = Span("assistant", 0, text="said", tokens=SpanTokens(mask=[0, 0]))
+    spans = [none, said(0, kind="tool_call"), said(1)]
+    turns = [TurnTokens(0, [1], [5, 6]), TurnTokens(1, [1, 5, 6, 7], [8])]
+    assert columns(aligned(spans, turns, [1.0, 2.0, 3.0])) == [([1, 5, 6, 7], [8], [1], [3.0])]
+    assert "nothing is left to train" in why(aligned(spans[:2], turns[:1], [1.0, 2.0]))[2]
+    shorter = [Span("assistant", 0, text="said", tokens=SpanTokens(mask=[0])), *spans[1:]]
+    assert "is unknown" in why(aligned(shorter, turns, [1.0, 2.0, 3.0]))[2]
+
+
 def test_a_turn_that_is_masked_is_context_of_the_next():
     masked = Span("assistant", 0, text="said", tokens=SpanTokens([5, 6], mask=[0, 0]))
     turns = [TurnTokens(0, [1], [5, 6]), TurnTokens(1, [1, 5, 6, 7], [8])]
@@ -360,3 +371,14 @@ def test_ids_that_are_logged_span_by_span_are_held_to_what_they_spell(tmp_path):
         assert [(own.span, own.end - own.start) for own in row.spans] == [(1, len(hm)), (2, len(yes))]
     for turns in ([], [TurnTokens(0, ask, [*hm, *no])]):
         assert why(found(no, turns)) == (0, 2, "the ids of this turn spell 'hmNo.', and the log has 'Yes.'")
+
+
+@pytest.mark.parametrize(("number", "told_of"), [(-1.0, True), (2.0, False), (0.0, False)])
+def test_a_number_that_reaches_no_token_is_told(tmp_path, number: float, told_of: bool):
+    """An empty answer beside its reasoning has no token of its own; what it shares with it reaches all the same."""
+    renderer = Renderer.load(byte_level(tmp_path / "bytes"))
+    spans = [told(-1), Span("reasoning", 0, text="hm"), Span("assistant", 0, text="")]
+    turns = [TurnTokens(0, renderer.ids("told"), renderer.ids("hm"))]
+    found = aligned(spans, turns, [NAN, 2.0, number], renderer=renderer)
+    assert [own.span for row in found.rows for own in row.spans] == [1]
+    assert (UNOWNED in found.notes) is told_of

@@ -5,7 +5,7 @@ whole prefixes, message by message from the first one, never by looking for equa
 
 | note | says |
 | --- | --- |
-| `branched` | the log goes on differently from what another trajectory has, which it names with the last span they share |
+| `branched` | the log goes on differently from what the trajectory has that it names, with the last span they share |
 | `unknown-history` | a request names an earlier answer that the log does not hold |
 | `run-error` | a request failed: its error stands as a span |
 """
