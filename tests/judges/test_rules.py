@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from math import exp
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +31,12 @@ def test_every_rule_has_a_name_a_sentence_and_a_severity() -> None:
     for rule in RULES:
         assert 0 < rule.severity < 1
         assert rule.says
+
+
+def test_the_page_of_judges_lists_every_rule_as_it_is() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "judges.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `([\w-]+)` \| (.+) \| (0\.\d+) \|$", page, re.MULTILINE)
+    assert listed == [(rule.name, rule.says, f"{rule.severity:g}") for rule in RULES]
 
 
 def test_a_failed_result_is_the_fault_of_its_call() -> None:

@@ -52,6 +52,11 @@ class Judge:
     call, no failed call). It misleads where figures are rightly new (mathematics in words), where probing by failing
     calls is the way to go, and about omissions, of which no span tells. To read blame in single failed runs, where no
     sibling succeeded, it is the one attributor here that has anything to say; to train on, look at what it finds first.
+
+    Measured on real failed runs (development half of the blame benchmark; docs/judges.md has intervals): the most
+    blamed message is the culprit in 47.9 of 100 runs of Who&When that were generated (flat credit 16.3) and 27.6 of
+    those written by hand (5.7). On tau_airline, where culprits are well-formed calls, 0.9 (flat 7.9), and mixed into
+    `doubly_robust:w=0,part=0.3` (87.9) it takes away at every `mix` tried: 63.6 at 0.02.
     """
 
     mix: float = 0.5
