@@ -11,10 +11,12 @@ import pytest
 from msgspec.structs import replace
 
 import trajcredit as tc
+from tests.exporters.token_rows import token_row
 from tests.formats.logs import read_lines
-from trajcredit.exporters.branches import CONTEXT, UNKNOWN
+from trajcredit.exporters.branches import CONTEXT, UNKNOWN, Branches
 from trajcredit.model import Trajectory
 from trajcredit.service.plugins import exporter_of
+from trajcredit.tokens import Aligned, OwnedTokens
 
 USER = {"role": "user", "content": "go"}
 SAID = {"role": "assistant", "content": "yes"}
@@ -119,3 +121,19 @@ def test_branches_of_a_trace_that_was_renamed_go_by_its_new_name() -> None:
     ]
     found, _ = rows(*runs, *again)
     assert [ids for _, ids in trained(found)] == [[20, 21], [22], [20, 21], [22]]
+
+
+def test_what_is_left_of_a_branch_is_numbered_from_0() -> None:
+    """Its first row trained only what is shared: readers of a file take a gap for a lost row."""
+    run, branch = traces(told([1, 2], None), said([20, 21], 0), told([30], 1), said([22], 2), said([23], 2))
+    assert (run.id, branch.id) == ("t", "t:branch-0")
+    shared, own = next(i for i, span in enumerate(branch.spans) if span.kind == "assistant"), len(branch.spans) - 1
+    before = token_row([1, 2, 9], [20, 21], [1, 1], [1.0, 1.0], spans=[OwnedTokens(shared, 0, 0, 2, 1.0)])
+    after = token_row([1, 2], [23], [1], [1.0], spans=[OwnedTokens(own, 1, 0, 1, 1.0)], row=1)
+    branches = Branches()
+    branches.meet(run)
+    branches.keep(run, [before])
+    branches.meet(branch)
+    found = branches.own(branch, Aligned((before, after)))
+    assert [(row.row, row.response_ids.tolist()) for row in found.rows] == [(0, [23])]
+    branches.keep(branch, found.rows)

@@ -50,6 +50,19 @@ def test_a_branch_of_its_own_name_goes_on_its_own_nodes(tmp_path) -> None:
     assert [each.advantages for each in trace.nodes] == [None, [0.5, 0.5], None, [-0.25], None, [6.0]]
 
 
+@pytest.mark.parametrize("second", [[41, 42], [41]], ids=["equal", "a beginning"])
+@pytest.mark.parametrize("run_first", [True, False])
+def test_siblings_that_sampled_alike_each_have_their_own_numbers(tmp_path, second, run_first) -> None:
+    """The longest branch, of equals the last, has the trace's name; the other is branch 0."""
+    trace = SimpleNamespace(
+        id="t", nodes=[node(None, [7], [False]), node(0, [41, 42], [True, True]), node(0, second, [True] * len(second))]
+    )
+    run = token_row([7], second, [1] * len(second), [2.0] * len(second), trajectory="t")
+    other = token_row([7], [41, 42], [1, 1], [5.0, 5.0], trajectory="t:branch-0")
+    assign(trace, exported(written(tmp_path, *((run, other) if run_first else (other, run)))))
+    assert [each.advantages for each in trace.nodes] == [None, [5.0, 5.0], [2.0] * len(second)]
+
+
 def test_rows_of_one_trajectory_go_on_the_branches_that_they_are(tmp_path) -> None:
     trace = live()
     trace.nodes.append(node(None, [7, 9], [False, False]))

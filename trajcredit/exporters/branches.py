@@ -51,7 +51,8 @@ class Branches:
         self._met[trajectory.id] = _Met(_places(trajectory.spans), origins)
 
     def own(self, trajectory: Trajectory, aligned: Aligned) -> Aligned:
-        """The same, with mask 0 on what an earlier branch trains, and without rows that then train nothing."""
+        """The same, with mask 0 on what an earlier branch trains, and without rows that then train nothing:
+        what is left is numbered anew, since whoever reads a file takes a gap for a lost row."""
         if trajectory.parent is None or left_by(trajectory) is None:
             return aligned
         origins = self._met[trajectory.id].origins
@@ -61,7 +62,8 @@ class Branches:
         rows = tuple(_without(row, gone) for row in aligned.rows)
         if any(row is not before for row, before in zip(rows, aligned.rows, strict=True)):
             notes = (*notes, CONTEXT)
-        return replace(aligned, rows=tuple(checked(row) for row in rows if row.trained), notes=notes)
+        kept = [row for row in rows if row.trained]
+        return replace(aligned, rows=tuple(checked(replace(row, row=i)) for i, row in enumerate(kept)), notes=notes)
 
     def keep(self, trajectory: Trajectory, rows: Sequence[TokenRow]) -> None:
         """These rows are in the file: what they train, no later branch does."""

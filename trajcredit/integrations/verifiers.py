@@ -42,21 +42,26 @@ def exported(path: str | Path) -> dict[str, dict[str, Any]]:
 def assign(trace: Any, advantages: Mapping[str, Mapping[str, Any]]) -> int:
     """Set `advantages` of every sampled node of a trace; how many tokens have one.
 
-    The trace's lines are those of its id and of its branches; tokens say where each belongs. InputError, and a trace
-    left as it was, where a line has other tokens than every branch of the trace, where two lines disagree about a node,
-    or where sampled tokens are left without an advantage.
+    The trace's lines are those of its id and of its branches; tokens say where each belongs, and where several branches
+    begin with the same tokens, the line's name: siblings may have sampled the same. InputError, and a trace left as it
+    was, where a line has other tokens than every branch of the trace, where two lines disagree about a node, or where
+    sampled tokens are left without an advantage.
     """
     lines = [line for name, line in advantages.items() if name == trace.id or name.startswith(f"{trace.id}{BRANCH}")]
     if not lines:
         raise InputError(f"no advantages of trace {trace.id!r}")
-    own = [_path(trace.nodes, leaf) for leaf in _leaves(trace.nodes)]
+    leaves = _leaves(trace.nodes)
+    own = [_path(trace.nodes, leaf) for leaf in leaves]
+    run = max(range(len(leaves)), key=lambda branch: (len(_above(trace.nodes, leaves[branch])), branch))
     found: dict[_Place, float] = {}
     for line in lines:
+        mine = _branch_of(line["id"], trace.id, run)
+        likely = [*own[mine : mine + 1], *own[:mine], *own[mine + 1 :]]
         nodes = [
             _Node(node["parent"], node["token_ids"], node["mask"], node.get("advantages")) for node in line["nodes"]
         ]
         for leaf in _leaves(nodes):
-            for place, value in _laid(nodes, _path(nodes, leaf), own, line["id"]):
+            for place, value in _laid(nodes, _path(nodes, leaf), likely, line["id"]):
                 if found.setdefault(place, value) != value:
                     raise InputError(f"{line['id']!r} and another line differ about node {place.node} of {trace.id!r}")
     sampled = {n: sum(node.mask) for n, node in enumerate(trace.nodes) if any(node.mask)}
@@ -94,14 +99,25 @@ def _leaves(nodes: Sequence[Any]) -> list[int]:
     return [n for n in range(len(nodes)) if n not in inner]
 
 
-def _path(nodes: Sequence[Any], leaf: int) -> _Tokens:
+def _above(nodes: Sequence[Any], leaf: int) -> list[int]:
+    """A leaf and the nodes above it, up to its root."""
     above: list[int] = []
     at: int | None = leaf
     while at is not None:
         above.append(at)
         at = nodes[at].parent
+    return above
+
+
+def _branch_of(line: str, trace: str, run: int) -> int:
+    """Which branch the reader named so: leaves are numbered in the order of the log, `run` has the trace's own name."""
+    number = line.removeprefix(f"{trace}{BRANCH}")
+    return int(number) if line != trace and number.isascii() and number.isdecimal() and len(number) < 10 else run
+
+
+def _path(nodes: Sequence[Any], leaf: int) -> _Tokens:
     tokens: _Tokens = []
-    for n in reversed(above):
+    for n in reversed(_above(nodes, leaf)):
         before = accumulate(nodes[n].mask, initial=0)
         for token, own, k in zip(nodes[n].token_ids, nodes[n].mask, before, strict=False):
             tokens.append((token, _Place(n, k) if own else None))
