@@ -55,6 +55,14 @@ def test_terms_say_what_was_found_here_and_in_what_rests_on_it() -> None:
     assert Judge().explain(_scored_by_hand(), 0) == ()
 
 
+def test_of_many_steps_that_rest_on_one_the_largest_are_told_one_by_one() -> None:
+    batch = batch_of(run("u" + "a" * 31, 0.0, edges=[(1, child) for child in range(2, 32)]))
+    batch = replace(batch, scores=np.append(NAN, np.append(1.0, 1.0 - np.arange(1, 31) ** 2 / 1000)))
+    *told, others, _, _ = Judge(mix=1.0, smear=0.5).explain(batch, 1)
+    assert [term.spans for term in told] == [(k,) for k in range(16, 32)]
+    assert (others.name, others.value) == ("14 more steps that rest on it", pytest.approx(-0.5 * 14**2 / 1000))
+
+
 def test_a_single_failed_run_is_credited_by_rules_alone() -> None:
     batch = batch_of(
         log(

@@ -11,9 +11,7 @@ from trajcredit import kernels
 from trajcredit.arrays import BOOL, F64, I64
 from trajcredit.attributors.base import Attribution, Attributor, Scope, Term
 from trajcredit.attributors.bounds import choice, within
-from trajcredit.attributors.doubly_robust import DoublyRobust
-from trajcredit.attributors.rloo import Rloo
-from trajcredit.attributors.terms import MOST, has_credit, largest, rest
+from trajcredit.attributors.terms import MOST, has_credit, rest
 from trajcredit.batching import Batch
 from trajcredit.graph import EDGE_KINDS
 from trajcredit.registry import attributors
@@ -25,6 +23,8 @@ SMEARED_KINDS = ("call", "turn", "value", "state", "explicit", "override")
 """Edges that blame goes back along: those that `dag` follows by default."""
 LEAST_WEIGHT = 0.25
 """An edge below is a candidate, not a claim."""
+SHOWN = 16
+"""Steps that an explanation tells of one by one; the others are one term."""
 
 
 @attributors.register("judge")
@@ -109,7 +109,7 @@ class Judge:
         shares = kernels.smeared_onto(span, *self._edges(batch), self.smear)
         values = self.mix * self.unit * deltas * shares
         steps = np.flatnonzero(values)
-        shown = largest(values[steps])
+        shown = np.sort(np.argsort(-np.abs(values[steps]), kind="stable")[:SHOWN])
         judged = tuple(
             Term(self._named(batch, int(k), span), float(values[k]), (int(k),)) for k in steps[shown].tolist()
         )
@@ -122,7 +122,9 @@ class Judge:
         return (*judged, *rest(values[steps], shown, "steps that rest on it"), *based)
 
     def _base(self) -> Attributor:
-        return Rloo() if self.base == "rloo" else DoublyRobust(w=0.0, part=0.3)
+        made = attributors.get(self.base)
+        found: Attributor = made() if self.base == "rloo" else made(w=0.0, part=0.3)
+        return found
 
     def _edges(self, batch: Batch) -> tuple[BOOL, I64, I64, F64, BOOL]:
         codes = [EDGE_KINDS.index(kind) for kind in SMEARED_KINDS]
