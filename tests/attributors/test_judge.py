@@ -60,7 +60,8 @@ def test_of_many_steps_that_rest_on_one_the_largest_are_told_one_by_one() -> Non
     batch = replace(batch, scores=np.append(NAN, np.append(1.0, 1.0 - np.arange(1, 31) ** 2 / 1000)))
     *told, others, _, _ = Judge(mix=1.0, smear=0.5).explain(batch, 1)
     assert [term.spans for term in told] == [(k,) for k in range(16, 32)]
-    assert (others.name, others.value) == ("14 more steps that rest on it", pytest.approx(-0.5 * 14**2 / 1000))
+    assert others.name == "14 more steps that rest on it"
+    assert others.value == pytest.approx(-0.5 * 14**2 / 1000)
 
 
 def test_a_single_failed_run_is_credited_by_rules_alone() -> None:
