@@ -55,7 +55,7 @@ class Judge:
 
     Measured on real failed runs (development half of the blame benchmark; docs/judges.md has intervals): the most
     blamed message is the culprit in 47.9 of 100 runs of Who&When that were generated (flat credit 16.3) and 27.6 of
-    those written by hand (5.7). On tau_airline, where culprits are well-formed calls, 0.9 (flat 7.9), and mixed into
+    those written by hand (5.7). On tau_airline, where culprits are well-formed calls, 1.2 (flat 7.9), and mixed into
     `doubly_robust:w=0,part=0.3` (87.9) it takes away at every `mix` tried: 63.6 at 0.02.
     """
 

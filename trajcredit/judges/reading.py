@@ -18,33 +18,33 @@ __all__ = ["Found", "Reading", "code_in", "quoted", "specific", "words"]
 
 Found: TypeAlias = Iterator[tuple[int, float, str]]
 """What a rule finds: an action, how much of the rule's severity counts (0 to 1), and why."""
-_WORD = re.compile(r"\w+(?:[.,:/@'+-]\w+)*")
+_WORD = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\w)|\w+(?:[.:/@'+-]\w+)*")
+_PIECE = re.compile(r"\w+")
 _CODE = re.compile(r"(?=\S*\d)(?=\S*[^\W\d])[\w@.-]{4,}|\d{6,}")
-_BEFORE = " \t*\"'`([{<#-"
-_SENTENCE_ENDS = ("", ".", "!", "?", ":", "\n", "|")
 _FENCED = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
-SHORTEST_NUMBER, SHORTEST_NAME, LONGEST_QUOTE = 2, 3, 80
+SHORTEST, LONGEST_QUOTE = 2, 80
 CLAIM = 0.25
 """Edges below are candidates, not claims."""
 
 
 def words(text: str) -> set[str]:
-    """The words and numbers of a text, whole, in lower case, without separators of thousands."""
-    return {_plain(found.group()) for found in _WORD.finditer(text)}
+    """The words and numbers of a text, whole, in lower case, without separators of thousands; and the pieces of those
+    that signs hold together, since what was said as `seat:14` or `100,200` may have been meant apart."""
+    found = set()
+    for one in _WORD.finditer(text):
+        word = one.group()
+        found.add(_plain(word))
+        if not word.isalnum():
+            found.update(map(str.lower, _PIECE.findall(word)))
+    return found
 
 
 def specific(text: str) -> dict[str, str]:
-    """Values that a text is about, in order: numbers and names, plain -> as written.
-
-    Numbers and codes have a digit and two characters at least; names a capital that no sentence begins with.
-    """
+    """Numbers and codes of a text, in order, plain -> as written: a digit and two characters at least."""
     found: dict[str, str] = {}
     for one in _WORD.finditer(text):
         word = one.group()
-        if any(map(str.isdigit, word)):
-            if len(_plain(word)) >= SHORTEST_NUMBER:
-                found.setdefault(_plain(word), word)
-        elif word[0].isupper() and len(word) >= SHORTEST_NAME and not _begins(text, one.start()):
+        if len(_plain(word)) >= SHORTEST and any(map(str.isdigit, word)):
             found.setdefault(_plain(word), word)
     return found
 
@@ -104,25 +104,23 @@ class Reading:
 
     @cached_property
     def first_seen(self) -> dict[str, int]:
-        """Word -> the first span that has it; what tools declare is there from the beginning."""
+        """Word -> the first span that has it; -1 where a tool declares it."""
         declared = msgspec.json.encode([(t.name, t.description, t.parameters) for t in self.trajectory.tools]).decode()
-        found = dict.fromkeys(words(declared), 0) if self.trajectory.tools else {}
+        found = dict.fromkeys(words(declared), -1) if self.trajectory.tools else {}
         for i, some in enumerate(self.words):
             for word in some:
                 found.setdefault(word, i)
         return found
 
     def specific(self, i: int) -> dict[str, str]:
-        """Values that the body of a span is about."""
+        """Numbers and codes in the body of a span."""
         return specific(body(self.spans[i]))
 
     def invented(self, i: int) -> list[str]:
         """Numbers and codes of an action, as written, that no earlier span has, and that no edge explains."""
         known = self._explained(i)
         return [
-            written
-            for plain, written in self.specific(i).items()
-            if any(map(str.isdigit, plain)) and self.first_seen[plain] == i and plain not in known
+            written for plain, written in self.specific(i).items() if self.first_seen[plain] == i and plain not in known
         ]
 
     def invented_codes(self, i: int) -> list[str]:
@@ -158,8 +156,3 @@ _DATA = tuple(EDGE_KINDS.index(kind) for kind in ("value", "state", "explicit", 
 
 def _plain(word: str) -> str:
     return word.replace(",", "").lower()
-
-
-def _begins(text: str, at: int) -> bool:
-    """Whether a sentence, a line or a cell begins there."""
-    return text[max(0, at - 8) : at].rstrip(_BEFORE)[-1:] in _SENTENCE_ENDS
