@@ -12,6 +12,7 @@ from tests.tokens.tokenizers import byte_level
 from trajcredit.errors import InputError
 from trajcredit.model import Note, Span, SpanTokens, Trajectory, TurnTokens
 from trajcredit.tokens import Aligned, Renderer, align
+from trajcredit.tokens.align import UNOWNED
 
 NAN = float("nan")
 
@@ -360,3 +361,14 @@ def test_ids_that_are_logged_span_by_span_are_held_to_what_they_spell(tmp_path):
         assert [(own.span, own.end - own.start) for own in row.spans] == [(1, len(hm)), (2, len(yes))]
     for turns in ([], [TurnTokens(0, ask, [*hm, *no])]):
         assert why(found(no, turns)) == (0, 2, "the ids of this turn spell 'hmNo.', and the log has 'Yes.'")
+
+
+@pytest.mark.parametrize(("number", "told_of"), [(-1.0, True), (2.0, False), (0.0, False)])
+def test_a_number_that_reaches_no_token_is_told(tmp_path, number: float, told_of: bool):
+    """An empty answer beside its reasoning has no token of its own; what it shares with it reaches all the same."""
+    renderer = Renderer.load(byte_level(tmp_path / "bytes"))
+    spans = [told(-1), Span("reasoning", 0, text="hm"), Span("assistant", 0, text="")]
+    turns = [TurnTokens(0, renderer.ids("told"), renderer.ids("hm"))]
+    found = aligned(spans, turns, [NAN, 2.0, number], renderer=renderer)
+    assert [own.span for row in found.rows for own in row.spans] == [1]
+    assert (UNOWNED in found.notes) is told_of

@@ -21,6 +21,7 @@ __all__ = ["align"]
 MIXED = "the log has ids of what was sampled only: prompts were rendered, and each answer's ids spell what is rendered"
 
 LOSES = "the tokenizer loses text: its ids do not spell what the policy wrote"
+UNOWNED = "actions own no token (empty, or all their tokens begin in another span): their numbers reach nothing"
 LOST = "ids that the log has, and that do not fit the rest of it, were left out by its reader: made from the text"
 
 
@@ -61,6 +62,7 @@ def align(
         _check_scored(trajectory, advantages)
         opened, source = _opened(trajectory, advantages, renderer, share, notes)
         _check_budget(opened, max_tokens)
+        notes += _unowned(trajectory, advantages, opened)
         made = finished(trajectory, opened, advantages, Wish(uid, share, max_tokens, outcome), source, notes)
         for row in made.rows:
             check_possible(row, None if renderer is None else renderer.vocabulary)
@@ -95,6 +97,19 @@ def _check_budget(opened: Sequence[OpenRow], max_tokens: int | None) -> None:
     turn, piece = acting[0].owned[0]
     what = f"max_tokens {max_tokens} leaves no token to train (the prompt has {piece.start})"
     raise MisalignedError(turn, piece.span, what)
+
+
+def _unowned(trajectory: Trajectory, advantages: F64, opened: Sequence[OpenRow]) -> list[str]:
+    """What to say of actions whose number reaches no token: they are empty, or another span begins all their tokens."""
+    spans = trajectory.spans
+    owning = {piece.span for row in opened for _, piece in row.owned}
+    carried = {(spans[i].turn, float(advantages[i])) for i in owning}
+    for i in np.flatnonzero(np.nan_to_num(advantages)).tolist():
+        tokens = spans[i].tokens
+        masked = tokens is not None and tokens.mask is not None and not any(tokens.mask)
+        if i not in owning and not masked and (spans[i].turn, float(advantages[i])) not in carried:
+            return [UNOWNED]
+    return []
 
 
 def _opened(
