@@ -161,3 +161,18 @@ def test_a_change_is_reported_that_no_call_made() -> None:
     failed = (ASK, LOOK, result(SEEN), call("book", seat="14C"), result("full", error=True), done)
     assert (5, "claim-without-effect") in names(*failed)
     _is_clean(ASK, said("I have booked the seat."), tools=())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("[" * 5000 + "]" * 5000, id="nested beyond reason"),
+        pytest.param('{"seat": ', id="cut off"),
+        pytest.param("\x00" * 100, id="no text"),
+    ],
+)
+def test_results_that_are_no_sound_json_break_no_rule(text: str) -> None:
+    assert names(ASK, LOOK, result(text), call("book", seat="window"), result("ok"), said("Well.")) in (
+        [],
+        [(1, "unused-result")],
+    )

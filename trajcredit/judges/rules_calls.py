@@ -9,7 +9,7 @@ import msgspec
 
 from trajcredit.batching import call_keys, plain
 from trajcredit.judges.reading import Found, Reading, code_in, quoted, specific, words
-from trajcredit.judges.schema import fault_of
+from trajcredit.judges.schema import DEEPEST, fault_of
 from trajcredit.model import body
 
 __all__ = [
@@ -117,19 +117,24 @@ def _telling(text: str) -> str:
 
 
 def _read(text: str) -> Any:
+    """A result as JSON; null where it is none, or nested deeper than anybody reads."""
+    if text[:1] not in ("{", "["):
+        return None
     try:
         return msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None
 
 
-def _leaves(value: Any, name: str) -> Iterator[tuple[str, str]]:
+def _leaves(value: Any, name: str, depth: int = 0) -> Iterator[tuple[str, str]]:
     """(field, value as text) of every text and number in a JSON value; items of a list have the list's name."""
+    if depth > DEEPEST:
+        return
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from _leaves(inner, str(key))
+            yield from _leaves(inner, str(key), depth + 1)
     elif isinstance(value, list):
         for inner in value:
-            yield from _leaves(inner, name)
+            yield from _leaves(inner, name, depth + 1)
     elif name and isinstance(value, str | int | float) and not isinstance(value, bool) and words(str(value)):
         yield name, str(plain(value))

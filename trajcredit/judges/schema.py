@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["fault_of"]
+__all__ = ["DEEPEST", "fault_of"]
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
