@@ -214,13 +214,13 @@ def test_credit_off_the_path_is_by_the_edges_that_each_run_saw(store: Store) -> 
         run("ucra", 1.0, name="good", edges=[(2, 3)]),
     )
     ran(store, "grpo")
-    editing.edit(store, PROJECT, "ext:bad", [Change("add", 1, 5, "it shows", "Ann")])
+    editing.edit(store, PROJECT, "ext:bad", [Change(1, 5, "add", "it shows", "Ann")])
     edited = ran(store, "dag")
     ran(store, "rloo")
     rloo, dag, grpo = dashboard_offpath.off_path(store, PROJECT, ALL, ["rloo", "dag", "grpo"]).items
     assert [(one.off, one.spans, one.share) for one in (rloo, dag, grpo)] == [(0, 5, 0.0), (0, 5, 0.0), (1, 5, 0.2)]
     assert (grpo.run.stale_reason, dag.run.stale_reason) == ("the edge s1 -> s5 of bad was added", None)
-    editing.edit(store, PROJECT, "ext:bad", [Change("remove", 4, 5, "it does not", "Ann")])
+    editing.edit(store, PROJECT, "ext:bad", [Change(4, 5, "remove", "it does not", "Ann")])
     old, new = dashboard_offpath.off_path(store, PROJECT, ALL, [edited.id, ran(store, "grpo").id]).items
     assert (old.off, old.share, old.run.stale) == (0, 0.0, True), "paths as it saw them"
     assert (new.off, new.share) == (1, 0.2), "now it is the second call that leads nowhere"

@@ -122,7 +122,7 @@ def test_what_a_run_did_not_read_does_not_count_for_it_and_a_missing_number_rank
 
 def test_a_stale_run_is_graded_and_says_so(three: Store) -> None:
     credited(three, "old", {"a": [0, -1, 0, 0]})
-    editing.edit(three, PROJECT, "ext:a", [Change("add", 1, 5, "it shows", "Ann")])
+    editing.edit(three, PROJECT, "ext:a", [Change(1, 5, "add", "it shows", "Ann")])
     credited(three, "new", {"b": [0, -1, 0, 0]})
     assert [(one.label, one.stale, one.stale_reason) for one in grades(three, PROJECT).runs] == [
         ("new", False, None),
