@@ -38,7 +38,7 @@ def upgrade() -> None:
         sa.CheckConstraint(f"abs(seconds) <= {LARGEST}", name="seconds_is_finite"),
         sqlite_autoincrement=True,
     )
-    op.create_index("labels_by_trajectory", "labels", ["trajectory", "id"])
+    op.create_index("labels_by_trajectory", "labels", ["trajectory", "span", "labeller", "at", "id"])
     op.create_index("labels_by_project", "labels", ["project", "id"])
     op.create_table(
         "overrides",

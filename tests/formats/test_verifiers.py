@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.formats.logs import calls, codes, kinds, pairs, read_lines, read_one, refusals, texts
-from trajcredit.model import Note, Reward, SpanTokens, SpawnedBy, Trajectory, TurnTokens
+from trajcredit.model import ACTION_KINDS, Note, Reward, SpanTokens, SpawnedBy, Trajectory, TurnTokens
+from trajcredit.tokens import Aligned, align
 
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"n": 1}'}}
 
@@ -31,6 +33,16 @@ def row(example: Any = 0, prompt: str = "go", reward: Any = 1.0, **more: Any) ->
 
 def trajectories(*rows: Any) -> list[Trajectory]:
     return [t for t in read_lines(*rows) if isinstance(t, Trajectory)]
+
+
+def trained(got: Trajectory) -> Aligned:
+    """Its token rows with an advantage of 2 on every action."""
+    return align(got, np.array([2.0 if span.kind in ACTION_KINDS else np.nan for span in got.spans]), "g")
+
+
+def columns(found: Aligned) -> list[tuple[list[int], list[int], list[int]]]:
+    assert not found.failures
+    return [(row.prompt_ids.tolist(), row.response_ids.tolist(), row.response_mask.tolist()) for row in found.rows]
 
 
 def test_calls_saved_as_text_are_paired_in_order() -> None:
@@ -67,6 +79,39 @@ def test_tokens_of_the_steps_are_those_of_the_turns() -> None:
     assert got.spans[1].tokens == SpanTokens([2, 3], [-0.5, -1.0])
     assert got.task == "7"
     assert "lost-tokens" in codes(read_one(row(trajectory=steps[:1])))
+
+
+def step(prompt: list[int], ids: list[int], mask: list[Any]) -> dict[str, Any]:
+    logged = {"prompt_ids": prompt, "completion_ids": ids, "completion_mask": mask}
+    return {"tokens": {**logged, "completion_logprobs": [-0.5] * len(ids)}}
+
+
+def test_what_the_mask_of_a_step_leaves_out_is_not_trained() -> None:
+    got = read_one(row(trajectory=[step([1, 2], [3, 4], [1, 0]), step([1, 2, 3, 4, 5], [6], [True])]))
+    assert got.spans[1].tokens == SpanTokens([3, 4], [-0.5, -0.5], [1, 0])
+    assert got.spans[3].tokens == SpanTokens([6], [-0.5])
+    found = trained(got)
+    assert columns(found) == [([1, 2], [3, 4, 5, 6], [1, 0, 0, 1])]
+    assert found.rows[0].advantages.tolist() == [2.0, 0.0, 0.0, 2.0]
+
+
+def test_a_mask_of_another_length_than_its_step_is_refused() -> None:
+    found = trained(read_one(row(trajectory=[step([1], [3, 4], [1]), step([1, 3, 4], [6], [1])])))
+    assert [(f.turn, f.span, f.reason) for f in found.failures] == [
+        (0, 1, "2 token ids and 1 entries of mask: expected as many")
+    ]
+
+
+@pytest.mark.parametrize("mask", [[1, 0], [0, 0], [1]])
+def test_a_mask_of_a_step_with_several_spans_is_not_dropped(mask: list[int]) -> None:
+    """Where it leaves out all of the step nobody need know which ids are whose."""
+    both = row(trajectory=[step([1, 2], [3, 4], mask), step([1, 2, 3, 4, 5], [6], [1])])
+    both["completion"][0]["content"] = "I look."
+    found = trained(read_one(both))
+    if any(mask):
+        assert "which of the turn's tokens it leaves out is unknown" in found.failures[0].reason
+    else:
+        assert columns(found) == [([1, 2, 3, 4, 5], [6], [1])]
 
 
 @pytest.mark.parametrize(
@@ -120,6 +165,60 @@ def test_tokens_masks_and_log_probs_of_every_message() -> None:
     assert got.spans[1].tokens == SpanTokens([9, 10], [-0.5, -0.25])
     assert got.turns == [TurnTokens(0, [1, 2, 8], [9, 10], [-0.5, -0.25])]
     assert (got.task, got.role, got.id) == ("k", "solver", "t")
+
+
+def masked(mask: list[bool], **more: Any) -> Trajectory:
+    """An answer with this mask on its five tokens, and one that goes on."""
+    first = {"token_ids": [3, 4, 5, 6, 7], "mask": mask, "logprobs": [-0.5] * sum(mask), **more}
+    return read_one(
+        trace(
+            node("user", "go", None, token_ids=[1, 2], mask=[False, False]),
+            node("assistant", "one", 0, **first),
+            node("user", "more", 1, token_ids=[8], mask=[False]),
+            node("assistant", "two", 2, token_ids=[9, 10], mask=[True, True], logprobs=[-0.25, -0.25]),
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("mask", "prompt", "own"),
+    [
+        pytest.param([False, True, False, True, False], [1, 2, 3], [1, 0, 1, 0, 0, 1, 1], id="a hole"),
+        pytest.param([False, True, True, False, False], [1, 2, 3], [1, 1, 0, 0, 0, 1, 1], id="ends"),
+        pytest.param([False] * 5, [1, 2, 3, 4, 5, 6, 7, 8], [1, 1], id="none of an answer: it is context"),
+    ],
+)
+def test_tokens_that_were_not_sampled_are_context(mask: list[bool], prompt: list[int], own: list[int]) -> None:
+    """Every token of the trace stands in one row, in its place."""
+    [found] = trained(masked(mask)).rows
+    assert found.token_ids.tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    assert (found.prompt_ids.tolist(), found.response_mask.tolist()) == (prompt, own)
+    assert found.logprobs is not None
+    given = [-0.5] * sum(mask) + [-0.25, -0.25]
+    assert found.logprobs[found.response_mask == 1].tolist() == given
+    assert not found.logprobs[found.response_mask == 0].any()
+
+
+def test_a_hole_in_a_mask_is_one_of_the_span() -> None:
+    got = masked([False, True, False, True, False])
+    assert got.spans[1].tokens == SpanTokens([4, 5, 6], [-0.5, 0.0, -0.5], [1, 0, 1])
+    assert got.turns[0] == TurnTokens(0, [1, 2, 3], [4, 5, 6], [-0.5, 0.0, -0.5])
+
+
+@pytest.mark.parametrize("mask", [[False, True, False, True, False], [False] * 5])
+def test_a_mask_of_a_message_of_several_spans_is_not_dropped(mask: list[bool]) -> None:
+    found = trained(masked(mask, message={"role": "assistant", "content": "one", "tool_calls": [CALL]}))
+    if any(mask):
+        assert "which of the turn's tokens it leaves out is unknown" in found.failures[0].reason
+    else:
+        assert columns(found) == [([1, 2, 3, 4, 5, 6, 7, 8], [9, 10], [1, 1])]
+
+
+def test_a_trace_of_which_nothing_was_sampled_says_so() -> None:
+    nodes = [node("user", "go", None, token_ids=[1], mask=[False])]
+    found = trained(read_one(trace(*nodes, node("assistant", "x", 0, token_ids=[2], mask=[False], logprobs=[]))))
+    assert [(f.turn, f.span) for f in found.failures] == [(0, 1)]
+    assert found.failures[0].reason.startswith("the logged mask is 0 throughout")
 
 
 def test_branches_are_trajectories_of_their_own_with_a_link() -> None:

@@ -18,6 +18,7 @@ from trajcredit.service.dashboard_figures import (
     mean_interval,
     midranks,
     pass_at_k,
+    settled,
     snapped,
     spearman,
     step_bins,
@@ -226,3 +227,11 @@ def test_runs_correlate_inside_trajectories_over_what_all_of_them_scored():
     np.testing.assert_allclose(pairs, [[-1.0, NAN]])
     kept, pairs = correlations(credit[:2], owner, np.array([False, True, True]))
     assert (kept.tolist(), pairs.shape) == ([1], (1, 1))
+
+
+def test_what_floats_leave_of_a_sum_that_cancels_is_0() -> None:
+    credit = np.array([0.1, 0.2, -0.3])
+    assert credit.sum() != 0
+    assert settled(float(credit.sum()), float(np.abs(credit).sum())) == 0.0
+    assert settled(1e-9, 0.6) == 1e-9
+    assert settled(0.0, 0.0) == 0.0

@@ -81,6 +81,16 @@ def test_kappa_is_of_the_two_who_share_most() -> None:
     assert kappa([(0, "ann", "c"), (1, "bob", "c")]) is None
 
 
+def test_kappa_of_a_crowd_looks_at_those_who_labelled_most() -> None:
+    """Pairs of all would be 200 million, each with a list of its own."""
+    crowd = [(0, f"p{i}", "culprit") for i in range(20_000)]
+    found = kappa(
+        [*crowd, (1, "zoe", "culprit"), (2, "zoe", "culprit"), (1, "yan", "innocent"), (2, "yan", "innocent")]
+    )
+    assert found is not None
+    assert (found.labellers, found.n) == (("yan", "zoe"), 2)
+
+
 @pytest.fixture
 def three(store: Store) -> Store:
     """Three rollouts of four calls, the second call the culprit, and a run that blames it most once."""

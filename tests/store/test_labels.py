@@ -76,6 +76,7 @@ def test_an_older_label_that_comes_later_does_not_count_and_one_of_the_future_ca
         pytest.param(on(2, "culprit"), "span 2 is an observation", id="a tool result"),
         pytest.param(on(1, "guilty"), "no verdict 'guilty'; known: culprit", id="a new verdict"),  # type: ignore[arg-type]
         pytest.param(on(1, "culprit", "  "), "`labeller` is '  '", id="a nameless person"),
+        pytest.param(on(1, "culprit", "a\0b"), "without NUL", id="a name nobody can write"),
         pytest.param(on(1, "culprit", note="x" * 10_001), "`note` has 10,001 characters", id="a novel"),
         pytest.param(on(1, "culprit", seconds=float("nan")), "`seconds` is nan", id="no time at all"),
         pytest.param(on(1, "culprit", queue="best"), "no queue 'best'", id="a new queue"),

@@ -293,6 +293,16 @@ def test_a_mask_beside_the_ids_of_a_turn_counts():
     assert "the policy did not sample it" in why(aligned([seen, said(0)], turn, [NAN, 2.0]))[2]
 
 
+def test_a_mask_of_zeros_over_a_turn_of_several_spans_leaves_out_all_of_it():
+    none = Span("assistant", 0, text="said", tokens=SpanTokens(mask=[0, 0]))
+    spans = [none, said(0, kind="tool_call"), said(1)]
+    turns = [TurnTokens(0, [1], [5, 6]), TurnTokens(1, [1, 5, 6, 7], [8])]
+    assert columns(aligned(spans, turns, [1.0, 2.0, 3.0])) == [([1, 5, 6, 7], [8], [1], [3.0])]
+    assert "nothing is left to train" in why(aligned(spans[:2], turns[:1], [1.0, 2.0]))[2]
+    shorter = [Span("assistant", 0, text="said", tokens=SpanTokens(mask=[0])), *spans[1:]]
+    assert "is unknown" in why(aligned(shorter, turns, [1.0, 2.0, 3.0]))[2]
+
+
 def test_a_turn_that_is_masked_is_context_of_the_next():
     masked = Span("assistant", 0, text="said", tokens=SpanTokens([5, 6], mask=[0, 0]))
     turns = [TurnTokens(0, [1], [5, 6]), TurnTokens(1, [1, 5, 6, 7], [8])]

@@ -206,6 +206,24 @@ def test_sampled_ids_without_prompts_are_taken_where_they_spell_what_is_rendered
     assert "pass a tokenizer" in why(aligned([ASK, SAY], None, turns=turns))[2]
 
 
+def test_a_mask_of_sampled_ids_without_prompts_counts(load):
+    renderer = load()
+    ids = renderer.ids("Yes.")
+
+    def found(mask, *more):
+        said = Span("assistant", 0, text="Yes.", tokens=SpanTokens(mask=mask))
+        spans = [ASK, said, *more, Span("user", 0, text="So?"), Span("assistant", 1, text="Yes.")]
+        return aligned(spans, renderer, turns=[TurnTokens(0, None, ids), TurnTokens(1, None, ids)])
+
+    own = [1] * (len(ids) - 1) + [0]
+    [row] = found(own).rows
+    assert row.response_mask.tolist()[: len(ids)] == own
+    assert row.trained == 2 * len(ids) - 1
+    assert found([0] * len(ids)).rows[0].trained == len(ids)
+    assert why(found([1, 0, 1, 0, 1]))[:2] == (0, 1)
+    assert "does not tell of each" in why(found(own, CALL))[2]
+
+
 def test_a_turn_logged_in_one_piece_is_cut_by_its_text(load):
     renderer = load()
     sampled = renderer.ids("<think>\nhm é🛶\n</think>\n\nYes.\n<tool_call>\n{'get': 1}</tool_call>")

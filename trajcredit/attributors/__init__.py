@@ -12,6 +12,7 @@ from trajcredit.attributors.gpg import Gpg
 from trajcredit.attributors.grpo import Grpo
 from trajcredit.attributors.hindsight import Hindsight
 from trajcredit.attributors.information_gain import InformationGain
+from trajcredit.attributors.judge import Judge
 from trajcredit.attributors.maxrl import Maxrl
 from trajcredit.attributors.mixture import Mixture
 from trajcredit.attributors.moving_average import MovingAverage
@@ -41,6 +42,7 @@ __all__ = [
     "Grpo",
     "Hindsight",
     "InformationGain",
+    "Judge",
     "Maxrl",
     "Mixture",
     "MovingAverage",

@@ -3,6 +3,7 @@
 from trajcredit.batching.batch import Batch
 from trajcredit.batching.columns import Columns, columns_of
 from trajcredit.batching.decisions import decisions, spread, turns_of
+from trajcredit.batching.findings import Finding
 from trajcredit.batching.groups import GROUP_FIELDS, group_key, group_names
 from trajcredit.batching.heads import Head
 from trajcredit.batching.keys import call_keys, plain
@@ -13,6 +14,7 @@ __all__ = [
     "GROUP_FIELDS",
     "Batch",
     "Columns",
+    "Finding",
     "Head",
     "assemble",
     "call_keys",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trajcredit.arrays import BOOL, F64, I64, U8, U64
+from trajcredit.batching.findings import Finding
 from trajcredit.graph import SpanGraph
 from trajcredit.model import Note, RewardSource
 
@@ -38,7 +39,7 @@ class Batch:
     q_values        f64[N]       Q after the choice, before its result
     advantage_forecast f64[N]    a critic's advantage of the choice
     bootstrap       f64[T]       V after the last span of a truncated run; 0 where terminated
-    scores          f64[N]       a judge's score
+    scores          f64[N]       a judge's score of how things stand after the span, in [0, 1]
     segment         i64[N]       segment of a judge; -1 none
     info            f64[N]       log-prob of the known answer, where logged
     call_key        u64[N]       hash of tool and normalised arguments; 0 on other spans
@@ -46,6 +47,7 @@ class Batch:
     graphs                       host side, for text and evidence; None when loaded from packed rows
     reward_source                the one source this batch reads; None when no trajectory has a reward
     notes                        what was guessed or left out, by trajectory or group
+    findings                     host side, why `scores` are what they are, by span; none until a judge was asked
     """
 
     trajectory_ids: tuple[str, ...]
@@ -83,6 +85,7 @@ class Batch:
     graphs: tuple[SpanGraph, ...] | None
     reward_source: RewardSource | None
     notes: tuple[Note, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @property
     def n_spans(self) -> int:

@@ -54,6 +54,8 @@ class Entry(msgspec.Struct, gc=False):
     """What is to be said about it: code and sentence."""
     tokens: TurnTokens | None = None
     """Of the whole turn; its number is that of the turn once it is written."""
+    mask: list[int] | None = None
+    """Of the sampled ids of `tokens`: 1 where they are trained; null: all are."""
 
 
 def bounded(copies: int, entries: int, what: str) -> None:
@@ -92,8 +94,18 @@ def write(transcript: Transcript, entry: Entry, index: int | None, goes_on: bool
     if entry.note is not None:
         transcript.note(*entry.note, span=first if first < len(transcript.spans) else None)
     if entry.tokens is not None and len(transcript.spans) == first + 1:  # else nobody knows where the cuts are
-        of_all = SpanTokens(entry.tokens.sampled_ids, entry.tokens.logprobs)
+        of_all = SpanTokens(entry.tokens.sampled_ids, entry.tokens.logprobs, entry.mask)
         transcript.mark(first, tokens=of_all)
+    elif entry.tokens is not None and entry.mask is not None:
+        _mask_first(transcript, first, entry.mask)
+
+
+def _mask_first(transcript: Transcript, first: int, mask: list[int]) -> None:
+    """The mask of a turn of several spans, on the first of them: dropped, it would train what it leaves out."""
+    for at, span in enumerate(transcript.spans[first:], first):
+        if span.kind in ACTION_KINDS and span.turn == transcript.turn:
+            transcript.spans[at] = replace(span, tokens=SpanTokens(mask=mask))
+            return
 
 
 def _write(transcript: Transcript, part: Part, index: int | None, agent: str | None) -> None:

@@ -5,13 +5,14 @@ whole prefixes, message by message from the first one, never by looking for equa
 
 | note | says |
 | --- | --- |
-| `branched` | the log goes on differently from what another trajectory has: both have the common history |
+| `branched` | the log goes on differently from what the trajectory has that it names, with the last span they share |
 | `unknown-history` | a request names an earlier answer that the log does not hold |
 | `run-error` | a request failed: its error stands as a span |
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -19,7 +20,8 @@ import msgspec
 
 from trajcredit.errors import InputError, ParseError
 from trajcredit.formats.document import Document, decoded
-from trajcredit.formats.entries import Entry, Part, bounded, said
+from trajcredit.formats.entries import MOST_COPIED, Entry, Part, bounded, said
+from trajcredit.formats.forks import nth_name
 from trajcredit.formats.labels import Labels, of_entries
 from trajcredit.formats.parts import json_text, tools_of
 from trajcredit.formats.split import Bytes, Record
@@ -75,13 +77,23 @@ class _Thread:
         self.notes: list[Note] = []
         self.choice: tuple[int, Record] | None = None
         """Which of several answers it took, and to the request of which record."""
-        self.branch: tuple[_Thread, int] | None = None
+        self.branch: _Branch | None = None
+
+
+class _Branch(NamedTuple):
+    """Where a conversation parts from another."""
+
+    left: _Thread
+    repeated: int
+    """Messages that the request repeats."""
+    shared: int | None
+    """Entries that both begin with; null where they are not the same ones."""
 
 
 class _Node:
     """A place in the tree of everything that was said, message by message."""
 
-    __slots__ = ("next", "stops", "through")
+    __slots__ = ("end", "next", "stops", "through")
 
     def __init__(self, through: _Thread) -> None:
         self.next: dict[Hashable, _Node] = {}
@@ -89,6 +101,8 @@ class _Node:
         """The conversations that have come this far."""
         self.through = through
         """The first that came by."""
+        self.end = len(through.entries)
+        """How many entries that one had here."""
 
 
 def failure(error: Any) -> Entry:
@@ -124,12 +138,18 @@ def conversations(
             yield item
         else:
             log.take(item.exchange, item.record, item.notes)
+    names: dict[_Thread, str] = {}
+    asked = Counter[str]()
     for thread in log.threads:
         record = None if thread.taken == len(document.records) else thread.record
         try:
-            yield _trajectory(document, format, thread, record)
+            made = _trajectory(document, format, thread, record, names)
         except InputError as error:
             yield document.error(str(error), record)
+            continue
+        asked[made.id] += 1
+        names[thread] = nth_name(made.id, asked[made.id])
+        yield made
 
 
 class _Log:
@@ -138,7 +158,9 @@ class _Log:
     def __init__(self) -> None:
         self.threads: list[_Thread] = []
         self._roots: dict[Hashable, _Node] = {}
-        self._by_answer: dict[str, tuple[_Thread, _Node | None]] = {}
+        self._by_answer: dict[str, tuple[_Thread, _Node | None, int]] = {}
+        """Answer -> its conversation, with its place and how many entries it had then."""
+        self._copied = 0
         self._waiting: tuple[_Thread, _Node | None] | None = None
         """A request without its answer, which the next record may hold."""
 
@@ -150,8 +172,8 @@ class _Log:
             thread, node = self.threads[-1], None
         elif exchange.messages is None and self._waiting is not None:
             thread, node = self._waiting
-        elif exchange.previous_id is not None and exchange.previous_id in self._by_answer:
-            thread, node = self._by_answer.pop(exchange.previous_id)
+        elif exchange.previous_id is not None and self._is_known(exchange.previous_id):
+            thread, node = self._after(exchange.previous_id, exchange, record)
             node = self._add(thread, node, exchange.messages or [])
         else:
             thread, node = self._begun(exchange, record)
@@ -169,13 +191,14 @@ class _Log:
         several = len(exchange.answers) > 1
         bounded(len(exchange.answers), len(thread.entries), "answers to one request")
         before = list(thread.entries) if several else []
+        first = thread
         for choice, answer in enumerate(exchange.answers):
             if choice:
-                thread = self._forked(thread, before, record)
+                thread = self._forked(first, before, record)
             thread.choice = (choice, record) if several else thread.choice
             end = self._add(thread, node, answer)
             if exchange.answer_id and not choice:
-                self._by_answer[exchange.answer_id] = thread, end
+                self._by_answer[exchange.answer_id] = thread, end, len(thread.entries)
 
     def _begun(self, exchange: Exchange, record: Record) -> tuple[_Thread, _Node | None]:
         """The conversation whose end this request goes on from, else a new one."""
@@ -202,13 +225,40 @@ class _Log:
             return thread, self._add(thread, node, history[place:])
         thread = _Thread(record, exchange)
         self.threads.append(thread)
+        root = None if exchange.alone else self._roots.setdefault(start, _Node(thread))
         if last is not None and any(entry.acts for entry in history[:shared]):
-            thread.branch = last.through, shared
+            common = last.through.entries[: last.end]
+            exactly = last.end <= shared or self._may_copy(last.end - shared)
+            thread.branch = _Branch(last.through, shared, last.end if exactly else None)
+            if exactly:
+                thread.entries, history, root = _repeated(common), history[shared:], last
         if exchange.previous_id is not None:
             text = f"goes on from answer {exchange.previous_id!r}, which is not in this log"
             thread.notes.append(Note("unknown-history", text))
-        root = None if exchange.alone else self._roots.setdefault(start, _Node(thread))
         return thread, self._add(thread, root, history)
+
+    def _is_known(self, answer: str) -> bool:
+        """Whether a request that names this answer alone can be joined to it."""
+        if answer not in self._by_answer:
+            return False
+        thread, _, end = self._by_answer[answer]
+        return len(thread.entries) == end or self._may_copy(end)
+
+    def _after(self, answer: str, exchange: Exchange, record: Record) -> tuple[_Thread, _Node | None]:
+        """The conversation that ends in this answer; a new one where it has gone on already."""
+        left, node, end = self._by_answer[answer]
+        if len(left.entries) == end:
+            return left, node
+        thread = _Thread(record, exchange)
+        self.threads.append(thread)
+        thread.entries = _repeated(left.entries[:end])
+        thread.branch = _Branch(left, end, end)
+        return thread, node
+
+    def _may_copy(self, entries: int) -> bool:
+        """Whether so many entries more than the log repeats may be copied: a small file must not fill the memory."""
+        self._copied += entries
+        return self._copied <= MOST_COPIED
 
     def _add(self, thread: _Thread, node: _Node | None, entries: list[Entry]) -> _Node | None:
         """More of a conversation, and the place in the tree where it stops now."""
@@ -231,8 +281,15 @@ class _Log:
         other = _Thread(record, Exchange(thread.labels, thread.system, tools=thread.tools))
         other.entries = list(before)
         other.models = thread.models
+        if any(entry.acts for entry in before):
+            other.branch = _Branch(thread, len(before), len(before))
         self.threads.append(other)
         return other
+
+
+def _repeated(entries: list[Entry]) -> list[Entry]:
+    """What was said before, with the tokens that were sampled then; it was paid for once."""
+    return [entry if entry.usage is None else msgspec.structs.replace(entry, usage=None) for entry in entries]
 
 
 def _relabel(thread: _Thread, exchange: Exchange) -> None:
@@ -246,7 +303,9 @@ def _relabel(thread: _Thread, exchange: Exchange) -> None:
         thread.tools = exchange.tools
 
 
-def _trajectory(document: Document, format: str, thread: _Thread, record: Record | None) -> Trajectory:
+def _trajectory(
+    document: Document, format: str, thread: _Thread, record: Record | None, names: dict[_Thread, str]
+) -> Trajectory:
     labels = thread.labels
     if thread.choice is not None:
         choice, asked = thread.choice
@@ -256,12 +315,8 @@ def _trajectory(document: Document, format: str, thread: _Thread, record: Record
     model = next(iter(thread.models)) if len(thread.models) == 1 else None
     if labels.truncated is None and thread.cut and thread.choice is None:
         labels = msgspec.structs.replace(labels, truncated=True)
-    if thread.branch is not None:
-        other, shared = thread.branch
-        first = f"the one that begins with record {other.record.number}"
-        thread.notes.append(Note("branched", f"repeats {shared} messages of {first}, then goes on differently"))
     tools = tools_of(bytes(thread.tools))
-    return of_entries(
+    found = of_entries(
         thread.entries,
         labels,
         document,
@@ -272,3 +327,20 @@ def _trajectory(document: Document, format: str, thread: _Thread, record: Record
         tools=tools,
         model=model,
     )
+    if thread.branch is None:
+        return found
+    note = _branched(found, thread.branch, names.get(thread.branch.left))
+    return msgspec.structs.replace(found, report=[*thread.notes, note, *found.report[len(thread.notes) :]])
+
+
+def _branched(trajectory: Trajectory, branch: _Branch, left: str | None) -> Note:
+    """What a trajectory shares and with which: the first `branch.shared` messages are the same ones."""
+    first = f"the one that begins with record {branch.left.record.number}"
+    text = f"repeats {branch.repeated} messages of {first}, then goes on differently"
+    common = [
+        index
+        for index, span in enumerate(trajectory.spans)
+        if branch.shared is not None and span.message_index is not None and span.message_index < branch.shared
+    ]
+    known = left is not None and bool(common)
+    return Note("branched", text, span=common[-1] if known else None, trajectory=left if known else None)

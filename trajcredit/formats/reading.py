@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from trajcredit.errors import InputError, ParseError, SkippedFile
 from trajcredit.formats.ahead import read_ahead
 from trajcredit.formats.document import Document, Match, decoded
+from trajcredit.formats.forks import Forks
 from trajcredit.formats.mixed import Mixed
 from trajcredit.formats.sources import Source, expand, load, unpack
 from trajcredit.formats.split import Record
@@ -164,6 +165,7 @@ def _of_log(
     ids.begin()
     empty = True
     renamed: dict[str, str] = {}
+    forks = Forks()
     told = (with_told_errors(item) if isinstance(item, Trajectory) else item for item in items)
     for found in chain(document.slips, read_ahead(told), [ParseError(cut.reason, cut.file)] if cut else ()):
         empty = False
@@ -175,7 +177,8 @@ def _of_log(
             except InputError as error:
                 yield document.error(f"trajectory {found.id!r}: {error}")
                 continue
-            name, found = found.id, ids.settle(_below(found, renamed) if renamed else found, document)
+            name, found = found.id, ids.settle(forks.follow(_below(found, renamed) if renamed else found), document)
+            forks.settled(name, found.id if isinstance(found, Trajectory) else None)
             if isinstance(found, Trajectory) and found.id != name:
                 renamed[name] = found.id
         yield found

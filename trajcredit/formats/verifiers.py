@@ -4,7 +4,7 @@
 | --- | --- |
 | `example_id`, else `id` | the task, where all of its rows have one prompt |
 | `tool_calls` | calls, each perhaps as JSON text; results have lost their ids and are paired in order |
-| `trajectory[].tokens` | the tokens of each policy invocation |
+| `trajectory[].tokens` | the tokens of each policy invocation; those with 0 in `completion_mask` are not trained |
 | `info.oai_tools`, else `tool_defs` | the declared tools |
 | `is_truncated`, `is_completed`, `error` | how it ended |
 
@@ -54,6 +54,7 @@ class Tokens(msgspec.Struct, gc=False):
 
     prompt_ids: list[int] | None = None
     completion_ids: list[int] | None = None
+    completion_mask: list[bool | int] | None = None
     completion_logprobs: list[float] | None = None
 
 
@@ -100,7 +101,7 @@ _call = msgspec.json.Decoder(Call).decode
 class Verifiers:
     """verifiers results: prompt, completion and reward of one rollout a row, grouped by example; tokens where saved.
 
-    Left out: metric columns, times of scoring, logged advantages; the masks of a step follow from its turns.
+    Left out: metric columns, times of scoring, logged advantages, the mask of a prompt, which has no ones.
     """
 
     def sniff(self, document: Document) -> Match:
@@ -191,7 +192,16 @@ def _add_tokens(entries: list[Entry], steps: list[Step] | None) -> list[Note]:
     for entry, tokens in zip(turns, logged, strict=True):
         if tokens is not None:
             entry.tokens = TurnTokens(0, tokens.prompt_ids, tokens.completion_ids, tokens.completion_logprobs)
+            entry.mask = _mask(tokens)
     return []
+
+
+def _mask(tokens: Tokens) -> list[int] | None:
+    """The logged mask, where it says other than that all is trained: what does not fit is for the token record."""
+    ids, mask = tokens.completion_ids, tokens.completion_mask
+    if ids is None or mask is None or mask == [1] * len(ids):
+        return None
+    return [int(own) for own in mask]
 
 
 def _count(entries: list[Entry], usage: Any) -> None:

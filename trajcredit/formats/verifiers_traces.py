@@ -5,7 +5,7 @@
 | a path from a root to a leaf of `nodes` | a trajectory; the longest is the run, others have a role of their own |
 | a node of several paths | where they part: `parent` is the first path that has it, with the last span they share |
 | `sampled` | the policy wrote it; an assistant message that it did not write stands without credit |
-| `token_ids`, `mask`, `logprobs` | the tokens of the message, which of them were sampled, one log-prob each of those |
+| `token_ids`, `mask`, `logprobs` | the tokens of the message, those sampled (others: context), log-probs of these |
 | `rewards` | the sum of score times weight |
 | `task.key`, else `hash`; `agent.name` | the task; the role |
 | `calls[].usage`, `time` | what an answer cost, and when |
@@ -267,7 +267,11 @@ def _entries(trace: Trace, path: list[int]) -> tuple[list[Entry], list[Note]]:
 
 
 def _add_tokens(entry: Entry, node: Node, before: list[int] | None) -> str | None:
-    """The sampled tokens of an answer, all tokens of an observation; else why they do not fit."""
+    """The tokens of an answer from the first to the last that was sampled, with a mask where others are between.
+
+    All tokens of an observation, and of an answer of which the mask says that nothing was sampled: it is context.
+    Else why they do not fit.
+    """
     ids, mask = node.token_ids, node.mask
     if not ids:
         return None
@@ -277,12 +281,24 @@ def _add_tokens(entry: Entry, node: Node, before: list[int] | None) -> str | Non
         if len(entry.parts) == 1:
             entry.parts[0].tokens = SpanTokens(ids, None, [0] * len(ids))
         return None
-    sampled = [token for token, own in zip(ids, mask, strict=True) if own] if mask is not None else ids
-    if node.logprobs is not None and len(node.logprobs) != len(sampled):
-        return f"{len(node.logprobs)} log-probs are logged, and {len(sampled)} ids were sampled"
-    start = next((i for i, own in enumerate(mask or ()) if own), 0)
-    entry.tokens = TurnTokens(0, None if before is None else before + ids[:start], sampled, node.logprobs)
+    own = [1] * len(ids) if mask is None else [int(bool(entry)) for entry in mask]
+    if node.logprobs is not None and len(node.logprobs) != sum(own):
+        return f"{len(node.logprobs)} log-probs are logged, and {sum(own)} ids were sampled"
+    # what stands before the first sampled token is prompt; what stands behind the last is in the prompt of the next
+    start, end = (own.index(1), len(own) - own[::-1].index(1)) if any(own) else (0, len(own))
+    own = own[start:end]
+    prompt = None if before is None else before + ids[:start]
+    entry.tokens = TurnTokens(0, prompt, ids[start:end], _spread(node.logprobs, own))
+    entry.mask = None if all(own) else own
     return None
+
+
+def _spread(logprobs: list[float] | None, mask: list[int]) -> list[float] | None:
+    """Log-probs of the tokens whose mask is 1, with 0 on the others; null where nothing was sampled."""
+    if logprobs is None or not any(mask):
+        return None
+    given = iter(logprobs)
+    return [next(given) if own else 0.0 for own in mask]
 
 
 def _rewards(trace: Trace) -> list[Reward]:

@@ -10,6 +10,7 @@ from trajcredit.kernels.packing import pack_rescale
 from trajcredit.kernels.padded import padded_broadcast, padded_gae, padded_sums
 from trajcredit.kernels.padded_gaps import padded_advantages, padded_advantages_by_turn, padded_returns
 from trajcredit.kernels.returns import broadcast, moving_average, reward_to_go
+from trajcredit.kernels.smear import score_deltas, smeared, smeared_onto
 from trajcredit.kernels.whitening import (
     WHITENING,
     Moments,
@@ -49,7 +50,10 @@ __all__ = [
     "reward_to_go",
     "rewarded",
     "scaled",
+    "score_deltas",
     "sibling_spread",
+    "smeared",
+    "smeared_onto",
     "spread",
     "turn_starts",
     "whiten",

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from trajcredit import critics, registry
+from trajcredit import critics, judges, registry
 from trajcredit.attributors import Attribution, Attributor, Term
 from trajcredit.batching import Batch
 from trajcredit.errors import InputError, TrajcreditError
@@ -30,7 +30,8 @@ OF_TRAJECTORIES = frozenset({"outcome", "group", "pool", "terminated", "truncate
 """Columns of the batch with one value a trajectory."""
 PUT_IN = "put your own in with dataclasses.replace(batch, {name}=...)"
 CRITIC = f"name a critic that fills it (`critic=`), or {PUT_IN}"
-JUDGE = f"a judge fills it, and this version has none: {PUT_IN}"
+JUDGE = f"a judge fills it where the attributor names one (`default_judge`), else {PUT_IN}"
+SEGMENT = f"no judge so far has segments: {PUT_IN}"
 FILLED_BY = {
     "values": "log `value` on the spans, or name a critic that fills it (`critic=`)",
     "bootstrap": "log `bootstrap` on the trajectories",
@@ -40,7 +41,7 @@ FILLED_BY = {
     "q_values": CRITIC,
     "advantage_forecast": CRITIC,
     "scores": JUDGE,
-    "segment": JUDGE,
+    "segment": SEGMENT,
 }
 """Column -> how it comes to have values."""
 
@@ -62,14 +63,15 @@ def scored(
     """What an attributor says of a batch; InputError names it where that is no attribution, or a column is empty.
 
     Columns of a critic are filled first: of the `critic` named, else of the attributor's own default where it needs one
-    that holds nothing. `filled` keeps what a critic said of this batch for the next attributor. An attributor that
-    refuses an empty column in its own words is heard first.
+    that holds nothing; likewise those of the attributor's own judge. `filled` keeps what a critic said of this batch
+    for the next attributor. An attributor that refuses an empty column in its own words is heard first.
     """
     fault = registry.attributors.fault(attributor)
     if fault is not None:
         raise InputError(f"attributor {label!r} cannot be used: {fault}")
     known = len(batch.notes)
     batch = _criticised(batch, label, attributor, critic, {} if filled is None else filled)
+    batch = _judged(batch, label, attributor)
     unfilled = _unfilled(batch, label, attributor)
     try:
         found = attributor(batch)
@@ -96,6 +98,16 @@ def _criticised(batch: Batch, label: str, attributor: Attributor, critic: str | 
         with foreign(f"the critic {critic!r} of attributor {label!r} failed"):
             filled[critic] = asked(batch, critic)
     return filled[critic]
+
+
+def _judged(batch: Batch, label: str, attributor: Attributor) -> Batch:
+    """The batch with the columns of the attributor's own judge, where it needs one that holds nothing."""
+    own = getattr(attributor, "default_judge", None)
+    needed = [getattr(batch, name) for name in attributor.needs if name in judges.COLUMNS]
+    if own is None or all(np.isfinite(column[batch.action_mask]).any() for column in needed):
+        return batch
+    with foreign(f"the judge {own!r} of attributor {label!r} failed"):
+        return judges.judge(batch, own)
 
 
 def asked(batch: Batch, critic: str) -> Batch:

@@ -22,6 +22,7 @@ __all__ = [
     "midranks",
     "pass_at_k",
     "rank_correlation",
+    "settled",
     "snapped",
     "spearman",
     "step_bins",
@@ -36,6 +37,7 @@ Z = 1.959963984540054
 """The 97.5th percentile of the standard normal distribution."""
 SAME = 1e-9
 """Credits of a trajectory that differ by less, as a part of its largest, are equal: the rest is rounding."""
+ROUNDING = 1e-12
 MOST_BINS = 30
 IN_MEMORY = 1 << 20
 """Numbers drawn at a time."""
@@ -158,6 +160,14 @@ def snapped(credit: F64, owner: I64, size: int) -> F64:
     np.maximum.at(largest, owner, np.abs(credit))
     scale = np.where(largest > 0, largest, 1.0)[owner]
     return np.round(credit / scale / SAME) + 0.0
+
+
+def settled(total: float, size: float) -> float:
+    """A sum, 0 where it is rounding alone: at most ROUNDING of the sum of the sizes of what was added.
+
+    Credit of a group mostly cancels; what floats leave of it must not be drawn as an effect.
+    """
+    return 0.0 if abs(total) <= ROUNDING * size else total
 
 
 def deciles(lengths: F64) -> I64:

@@ -10,7 +10,7 @@ import numpy as np
 
 from trajcredit.arrays import BOOL, F64, I64
 from trajcredit.model import REWARD_SOURCES
-from trajcredit.service.dashboard_figures import Interval, deciles, mean_interval, spearman
+from trajcredit.service.dashboard_figures import Interval, deciles, mean_interval, settled, spearman
 from trajcredit.service.dashboard_runs import MOST_READ, RunRef, chosen
 from trajcredit.store import Store
 from trajcredit.store.border import finite
@@ -88,6 +88,8 @@ class _Lengths:
     characters: F64
     weighed: F64
     """f64[2, T]: sum of credit x tokens, of credit x characters, over action spans that are scored."""
+    sizes: F64
+    """f64[2, T]: the same of the sizes of credit: what a sum near 0 is held against."""
     units: F64
     """f64[2, T]: sum of tokens, of characters, of those spans."""
     actions: I64
@@ -147,6 +149,7 @@ def _lengths(some: Slice, characters: I64) -> _Lengths:
         tokens=np.where(untold, np.nan, total[0]),
         characters=total[1].astype(np.float64),
         weighed=np.array([np.bincount(owner[scored], (unit * credit)[scored], size) for unit in units]),
+        sizes=np.array([np.bincount(owner[scored], (unit * np.abs(credit))[scored], size) for unit in units]),
         units=np.array([np.bincount(owner[scored], unit[scored], size) for unit in units]),
         actions=np.bincount(owner[acts], minlength=size).astype(np.int64),
     )
@@ -155,11 +158,12 @@ def _lengths(some: Slice, characters: I64) -> _Lengths:
 def _joined(pieces: Sequence[_Lengths]) -> _Lengths:
     if not pieces:
         nothing, two = np.zeros(0), np.zeros((2, 0))
-        return _Lengths(nothing, nothing, two, two, np.zeros(0, dtype=np.int64))
+        return _Lengths(nothing, nothing, two, two, two, np.zeros(0, dtype=np.int64))
     return _Lengths(
         np.concatenate([piece.tokens for piece in pieces]),
         np.concatenate([piece.characters for piece in pieces]),
         np.concatenate([piece.weighed for piece in pieces], axis=1),
+        np.concatenate([piece.sizes for piece in pieces], axis=1),
         np.concatenate([piece.units for piece in pieces], axis=1),
         np.concatenate([piece.actions for piece in pieces]),
     )
@@ -189,7 +193,7 @@ def _panel(found: Newest, lengths: _Lengths, run: RunRef | None) -> LengthPanel:
         overall=None if np.isnan(overall) else float(overall),
         within=_within(found, at, reward, long),
         run=run,
-        deciles=_tenths(found, at, reward, long, lengths.weighed[unit], lengths.units[unit]),
+        deciles=_tenths(found, at, reward, long, lengths, unit),
         needs=None if len(at) else NEEDS,
     )
 
@@ -202,13 +206,14 @@ def _within(found: Newest, at: I64, reward: F64, long: F64) -> WithinGroups:
     return within_groups(reward[order], long[order], group[order], cut)
 
 
-def _tenths(found: Newest, at: I64, reward: F64, long: F64, weighed: F64, units: F64) -> tuple[Decile, ...]:
-    tenth = deciles(long)
+def _tenths(found: Newest, at: I64, reward: F64, long: F64, lengths: _Lengths, unit: int) -> tuple[Decile, ...]:
+    tenth, weighed, sizes, units = deciles(long), lengths.weighed[unit], lengths.sizes[unit], lengths.units[unit]
     made = []
     for number in np.unique(tenth).tolist():
         own = np.flatnonzero(tenth == number)
         own = own[np.argsort(long[own], kind="stable")]
         scored = float(units[at[own]].sum())
+        total = settled(float(weighed[at[own]].sum()), float(sizes[at[own]].sum()))
         example = found.members[at[own[len(own) // 2]]]
         made.append(
             Decile(
@@ -217,7 +222,7 @@ def _tenths(found: Newest, at: I64, reward: F64, long: F64, weighed: F64, units:
                 longest=int(long[own[-1]]),
                 n=len(own),
                 reward=finite(float(reward[own].mean())),
-                credit=finite(float(weighed[at[own]].sum()) / scored) if scored else None,
+                credit=finite(total / scored) if scored else None,
                 scored=int(scored),
                 example=example.id,
                 example_name=example.external_id,

@@ -9,6 +9,7 @@ import numpy as np
 
 from trajcredit.arrays import BOOL, F64, I64
 from trajcredit.model import KIND_CODES
+from trajcredit.service.dashboard_figures import settled
 from trajcredit.service.dashboard_runs import MOST_READ, NO_RUN, RunRef, chosen
 from trajcredit.store import Store
 from trajcredit.store.border import finite
@@ -118,7 +119,7 @@ def _row(tool: str, calls: Calls, own: I64) -> ToolRow:
         scored=len(credit),
         errors=int(calls.failed[own].sum()),
         trajectories=len(np.unique(calls.trajectory[own])),
-        mean=finite(float(credit.mean())) if some else None,
+        mean=finite(settled(float(credit.mean()), float(np.abs(credit).mean()))) if some else None,
         sd=finite(float(credit.std(ddof=1))) if len(credit) > 1 else None,
         low=low,
         high=high,

@@ -120,6 +120,7 @@ def _cut(batch: Batch, start: int, stop: int) -> Batch:
         "span_offsets": batch.span_offsets[start : stop + 1] - first,
         "parent_offsets": batch.parent_offsets[first : last + 1] - edges.start,
         "parents": batch.parents[edges] - first,
+        "findings": tuple(replace(one, span=one.span - first) for one in batch.findings if first <= one.span < last),
     }
     for field in fields(batch):
         column = getattr(batch, field.name)

@@ -14,6 +14,9 @@ Said: TypeAlias = tuple[Hashable, str, str]
 """What was labelled, by whom, and the verdict."""
 
 
+MOST_PEOPLE = 100
+
+
 @dataclass(frozen=True, slots=True)
 class Kappa:
     """Cohen's kappa of two people; null where both said the same of everything, which leaves chance no room."""
@@ -25,18 +28,21 @@ class Kappa:
 
 
 def kappa(said: Iterable[Said]) -> Kappa | None:
-    """Of the two people who labelled most spans in common (of equal ones the first by name); null without any."""
-    spans: dict[Hashable, dict[str, str]] = defaultdict(dict)
+    """Of the two people who labelled most spans in common (of equal ones the first by name); null without any.
+
+    Looked for among the MOST_PEOPLE who labelled most, of equal ones the first by name: pairs of all would be without
+    bound, since whoever may label may name anybody as the labeller.
+    """
+    by: dict[str, dict[Hashable, str]] = defaultdict(dict)
     for span, labeller, verdict in said:
-        spans[span][labeller] = verdict
-    common: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
-    for verdicts in spans.values():
-        for a, b in combinations(sorted(verdicts), 2):
-            common[a, b].append((verdicts[a], verdicts[b]))
-    if not common:
+        by[labeller][span] = verdict
+    people = sorted(sorted(by, key=lambda name: (-len(by[name]), name))[:MOST_PEOPLE])
+    common = {(a, b): len(by[a].keys() & by[b].keys()) for a, b in combinations(people, 2)}
+    pair = min(common, key=lambda pair: (-common[pair], pair), default=None)
+    if pair is None or not common[pair]:
         return None
-    pair = min(common, key=lambda pair: (-len(common[pair]), pair))
-    return Kappa(cohen(common[pair]), len(common[pair]), pair)
+    a, b = (by[name] for name in pair)
+    return Kappa(cohen([(a[span], b[span]) for span in a if span in b]), common[pair], pair)
 
 
 def cohen(pairs: Sequence[tuple[str, str]]) -> float | None:

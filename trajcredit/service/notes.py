@@ -38,7 +38,9 @@ class NoteCount:
 def of_reading(trajectories: Iterable[Trajectory]) -> Iterator[tuple[str, Note, str]]:
     """What the readers reported: (stage, note, place)."""
     for trajectory in trajectories:
-        yield from (("read", note, _place(note, trajectory.id)) for note in trajectory.report)
+        for note in trajectory.report:  # one that names another trajectory says what this one has in common with it
+            said = note if note.trajectory is None else replace(note, trajectory=None, span=None)
+            yield "read", said, _place(said, trajectory.id)
 
 
 def of_rewards(notes: Iterable[Note]) -> Iterator[tuple[str, Note, str]]:

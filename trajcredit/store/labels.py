@@ -236,8 +236,8 @@ def _wrong(given: Given, trajectory: Known | None, actions: dict[int, set[int]])
 
 def _odd(given: Given) -> str | None:
     """What is wrong with a label that names a span."""
-    if not given.labeller.strip() or len(given.labeller) > LONGEST_NAME:
-        return f"`labeller` is {given.labeller[:40]!r}: expected a name of 1 to {LONGEST_NAME} characters"
+    if not given.labeller.strip() or len(given.labeller) > LONGEST_NAME or "\0" in given.labeller:
+        return f"`labeller` is {given.labeller[:40]!r}: expected a name of 1 to {LONGEST_NAME} characters, without NUL"
     if given.note is not None and len(given.note) > LONGEST_NOTE:
         return f"`note` has {len(given.note):,} characters; at most {LONGEST_NOTE:,}"
     if given.seconds is not None and not (isfinite(given.seconds) and given.seconds >= 0):

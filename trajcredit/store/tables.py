@@ -330,7 +330,7 @@ labels = Table(
     Column("at", CleanText, nullable=False),
     CheckConstraint("verdict in ('culprit', 'contributed', 'innocent', 'unsure')", name="verdict_is_known"),
     _finite("seconds"),
-    Index("labels_by_trajectory", "trajectory", "id"),
+    Index("labels_by_trajectory", "trajectory", "span", "labeller", "at", "id"),
     Index("labels_by_project", "project", "id"),
     sqlite_autoincrement=True,
 )

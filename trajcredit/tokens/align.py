@@ -9,6 +9,7 @@ import numpy as np
 from trajcredit.arrays import F64, I64
 from trajcredit.errors import InputError
 from trajcredit.model import ACTION_KINDS, Trajectory, TurnTokens
+from trajcredit.tokens.cutting import masked
 from trajcredit.tokens.record import SHARES, Aligned, Failure, IdsSource, MisalignedError, Share, check_possible
 from trajcredit.tokens.recorded import NoPromptError, has_ids, recorded
 from trajcredit.tokens.rendered import Said, Script
@@ -159,7 +160,10 @@ def _from_text(
     for said in script.turns(notes):
         row = _with_prompt(rows, said.prompt, renderer)
         logged = sampled.get(said.turn)
-        acted = _acted(said, renderer, notes) if logged is None else _spelled(said, renderer, logged)
+        if logged is None:
+            acted = _acted(said, renderer, notes)
+        else:
+            acted = _spelled(said, renderer, logged, _mask(trajectory, logged))
         row.act(acted, said.text)
         if logged is not None and (tail := said.text[len(renderer.decode(acted.ids)) :]):
             row.observe(renderer.ids(tail))
@@ -226,7 +230,22 @@ def _sampled(trajectory: Trajectory) -> dict[int, TurnTokens]:
     return found
 
 
-def _spelled(said: Said, renderer: Renderer, logged: TurnTokens) -> Acted:
+def _mask(trajectory: Trajectory, logged: TurnTokens) -> list[int] | None:
+    """The mask that is logged for a turn; MisalignedError where several spans share its ids, so that nobody knows."""
+    acting = [i for i, s in enumerate(trajectory.spans) if s.turn == logged.turn and s.kind in ACTION_KINDS]
+    for i in acting:
+        tokens, n = trajectory.spans[i].tokens, len(logged.sampled_ids or ())
+        if tokens is None or tokens.mask is None:
+            continue
+        if len(tokens.mask) == n and (len(acting) == 1 or (tokens.ids is None and not any(tokens.mask))):
+            return tokens.mask
+        if len(acting) == 1 or not all(tokens.mask):
+            what = f"prompt ids are missing, and the mask of this span does not tell of each of {n} sampled ids"
+            raise MisalignedError(logged.turn, i, what)
+    return None
+
+
+def _spelled(said: Said, renderer: Renderer, logged: TurnTokens, mask: list[int] | None) -> Acted:
     """A turn with the engine's ids, which must spell what is rendered; the token that ends it may be missing."""
     ids = logged.sampled_ids or []
     text, starts = renderer.spelled(ids)
@@ -240,4 +259,5 @@ def _spelled(said: Said, renderer: Renderer, logged: TurnTokens) -> Acted:
         raise MisalignedError(
             said.turn, None, f"{len(logged.logprobs)} log-probs are logged for {len(ids)} sampled ids"
         )
-    return Acted(said.turn, ids, _owned(said, starts, True), logged.logprobs, logged.policy_version)
+    owned = masked(_owned(said, starts, True), mask)
+    return Acted(said.turn, ids, owned, logged.logprobs, logged.policy_version)

@@ -51,6 +51,8 @@ class Cutter:
         cuts = self._by_ids(sampled, which)
         mask: list[int] | None = None
         if cuts is None:
+            if self._leaves_none(len(sampled), which):
+                return Acted(logged.turn, sampled, (), None, version)
             self._check_unmasked(which)
             cuts = self._by_text(logged.turn, sampled, which)
         else:
@@ -107,6 +109,12 @@ class Cutter:
         if whole:
             self.notes.append(UNFIT)
         return None
+
+    def _leaves_none(self, n: int, which: Sequence[int]) -> bool:
+        """Whether a mask as long as the turn is 0 throughout: none of it is trained, wherever its spans end."""
+        known = [self.trajectory.spans[i].tokens for i in which]
+        masks = [tokens.mask for tokens in known if tokens is not None and tokens.ids is None and tokens.mask]
+        return any(len(mask) == n and not any(mask) for mask in masks)
 
     def _check_unmasked(self, which: Sequence[int]) -> None:
         """A mask without ids that cut the turn says nothing where the spans of a turn are told apart by their text."""

@@ -109,7 +109,7 @@ CREATE TABLE labels (
 	CONSTRAINT seconds_is_finite CHECK (abs(seconds) <= 1.7976931348623157e308), 
 	FOREIGN KEY(trajectory) REFERENCES trajectories ("key") ON DELETE CASCADE
 );
-INSERT INTO "labels" VALUES(1,'default',1,2,'culprit','ann',NULL,0,NULL,NULL,'2026-12-01T04:03:31.043985Z');
+INSERT INTO "labels" VALUES(1,'default',1,2,'culprit','ann',NULL,0,NULL,NULL,'2026-12-01T04:46:10.059961Z');
 CREATE TABLE logs (
 	project TEXT NOT NULL, 
 	sha256 TEXT NOT NULL, 
@@ -120,7 +120,7 @@ CREATE TABLE logs (
 	received TEXT NOT NULL, 
 	PRIMARY KEY (project, sha256)
 );
-INSERT INTO "logs" VALUES('default','e46f3153b701e5908ece727ef8b56c06dd3c1a2e4dca5aa6ac489871066cd687',X'28B52FFD200C61000074686520726177206C6F670A',12,'log.jsonl','openai_chat','2026-12-01T04:03:30.693688Z');
+INSERT INTO "logs" VALUES('default','e46f3153b701e5908ece727ef8b56c06dd3c1a2e4dca5aa6ac489871066cd687',X'28B52FFD200C61000074686520726177206C6F670A',12,'log.jsonl','openai_chat','2026-12-01T04:46:09.638966Z');
 CREATE TABLE overrides (
 	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	project TEXT NOT NULL, 
@@ -134,8 +134,8 @@ CREATE TABLE overrides (
 	CONSTRAINT action_is_known CHECK (action in ('add', 'remove', 'withdraw')), 
 	FOREIGN KEY(trajectory) REFERENCES trajectories ("key") ON DELETE CASCADE
 );
-INSERT INTO "overrides" VALUES(1,'default',2,2,4,'add','it read the list','ann','2026-12-01T04:03:31.050062Z');
-INSERT INTO "overrides" VALUES(2,'default',2,2,4,'withdraw','it did not','ann','2026-12-01T04:03:31.051849Z');
+INSERT INTO "overrides" VALUES(1,'default',2,2,4,'add','it read the list','ann','2026-12-01T04:46:10.078196Z');
+INSERT INTO "overrides" VALUES(2,'default',2,2,4,'withdraw','it did not','ann','2026-12-01T04:46:10.080206Z');
 CREATE TABLE packed (
 	trajectory INTEGER NOT NULL, 
 	tools TEXT NOT NULL, 
@@ -161,11 +161,11 @@ CREATE TABLE rewards (
 	CONSTRAINT value_is_finite CHECK (abs(value) <= 1.7976931348623157e308), 
 	FOREIGN KEY(trajectory) REFERENCES trajectories ("key") ON DELETE CASCADE
 );
-INSERT INTO "rewards" VALUES(1,'default',1,NULL,0.0,'human',NULL,'2026-04-14T18:40:12Z','2026-12-01T04:03:30.780979Z');
-INSERT INTO "rewards" VALUES(2,'default',2,NULL,1.0,'human',NULL,'2026-04-14T18:41:03Z','2026-12-01T04:03:30.780979Z');
-INSERT INTO "rewards" VALUES(3,'default',3,NULL,0.0,'human',NULL,'2026-04-14T18:42:30Z','2026-12-01T04:03:30.780979Z');
-INSERT INTO "rewards" VALUES(4,'default',4,NULL,0.25,'verifier',NULL,NULL,'2026-12-01T04:03:30.780979Z');
-INSERT INTO "rewards" VALUES(5,'default',4,NULL,1.0,'human','late','2026-01-01T00:00:00Z','2026-12-01T04:03:31.029642Z');
+INSERT INTO "rewards" VALUES(1,'default',1,NULL,0.0,'human',NULL,'2026-04-14T18:40:12Z','2026-12-01T04:46:09.705037Z');
+INSERT INTO "rewards" VALUES(2,'default',2,NULL,1.0,'human',NULL,'2026-04-14T18:41:03Z','2026-12-01T04:46:09.705037Z');
+INSERT INTO "rewards" VALUES(3,'default',3,NULL,0.0,'human',NULL,'2026-04-14T18:42:30Z','2026-12-01T04:46:09.705037Z');
+INSERT INTO "rewards" VALUES(4,'default',4,NULL,0.25,'verifier',NULL,NULL,'2026-12-01T04:46:09.705037Z');
+INSERT INTO "rewards" VALUES(5,'default',4,NULL,1.0,'human','late','2026-01-01T00:00:00Z','2026-12-01T04:46:10.034890Z');
 CREATE TABLE run_tools (
 	run INTEGER NOT NULL, 
 	tool TEXT NOT NULL, 
@@ -216,8 +216,8 @@ CREATE TABLE runs (
 	CONSTRAINT state_is_known CHECK (state in ('queued', 'running', 'done', 'failed', 'cancelled')), 
 	UNIQUE (id)
 );
-INSERT INTO "runs" VALUES(1,'01a22fc5-a169-75b8-9f95-11612e280fff','default','grpo','grpo','{}','0.1.0','1',NULL,'verifier',NULL,'{}',4,NULL,'done',0,4,NULL,'[{"code":"singleton-group","message":"one scored rollout: no sibling to hold it against","trajectory":"odd é 😀","group":"d/t"}]','a reward came later','2026-12-01T04:03:30.793120Z','2026-12-01T04:03:30.795690Z','2026-12-01T04:03:30.898533Z',NULL,NULL,0);
-INSERT INTO "runs" VALUES(2,'01a22fc5-a1df-701c-9233-e6c69ff25ea0','default','doubly_robust','doubly_robust','{}','0.1.0','1',NULL,'verifier',NULL,'{}',4,NULL,'done',0,4,NULL,'[{"code":"singleton-group","message":"one scored rollout: no sibling to hold it against","trajectory":"odd é 😀","group":"d/t"}]','a reward came later','2026-12-01T04:03:30.911449Z','2026-12-01T04:03:30.912195Z','2026-12-01T04:03:30.966528Z','compatible','0123456789ab',0);
+INSERT INTO "runs" VALUES(1,'01a22fec-ad33-7135-af1f-cd9137c9819b','default','grpo','grpo','{}','0.1.0','1',NULL,'verifier',NULL,'{}',4,NULL,'done',0,4,NULL,'[{"code":"singleton-group","message":"one scored rollout: no sibling to hold it against","trajectory":"odd é 😀","group":"d/t"}]','a reward came later','2026-12-01T04:46:09.715737Z','2026-12-01T04:46:09.723299Z','2026-12-01T04:46:09.963654Z',NULL,NULL,0);
+INSERT INTO "runs" VALUES(2,'01a22fec-ae41-72ae-b706-6ea00bd0373c','default','doubly_robust','doubly_robust','{}','0.1.0','1',NULL,'verifier',NULL,'{}',4,NULL,'done',0,4,NULL,'[{"code":"singleton-group","message":"one scored rollout: no sibling to hold it against","trajectory":"odd é 😀","group":"d/t"}]','a reward came later','2026-12-01T04:46:09.985654Z','2026-12-01T04:46:09.986330Z','2026-12-01T04:46:10.025594Z','compatible','0123456789ab',0);
 CREATE TABLE spans (
 	trajectory INTEGER NOT NULL, 
 	span INTEGER NOT NULL, 
@@ -339,10 +339,10 @@ CREATE TABLE trajectories (
 	CONSTRAINT outcome_is_finite CHECK (abs(outcome) <= 1.7976931348623157e308), 
 	UNIQUE (id)
 );
-INSERT INTO "trajectories" VALUES(1,'01a22fc5-a153-75cc-aa52-704cb435e4fa','default','flight-1','e6d21df49fcd69c617ef3e3d752f57658ea1cebf258401d8e4318a5a95234e45','e46f3153b701e5908ece727ef8b56c06dd3c1a2e4dca5aa6ac489871066cd687',1,'wrong_flight.jsonl',NULL,NULL,'denver-sanjose','75d71a93d11b7185281579213814b64d','denver-sanjose',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,11,5,0,11,NULL,0.0,'human','[]','{"format":"openai_chat","file":"wrong_flight.jsonl","line":1,"sha256":"a5f03e1124de93078e85486914a1d945518f2c76d0d99a595a9debe64c37c3e5"}','2026-12-01T04:03:30.780979Z',NULL);
-INSERT INTO "trajectories" VALUES(2,'01a22fc5-a153-75cc-aa52-704df99179da','default','flight-2','038ed68bd9be5b3052023a5e67ecc6d4b61f1da6e120d626542cb0614947d9e0','e46f3153b701e5908ece727ef8b56c06dd3c1a2e4dca5aa6ac489871066cd687',2,'wrong_flight.jsonl',NULL,NULL,'denver-sanjose','75d71a93d11b7185281579213814b64d','denver-sanjose',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,9,4,0,9,NULL,1.0,'human','[]','{"format":"openai_chat","file":"wrong_flight.jsonl","line":2,"sha256":"cf85bc4d9751215ff5229517ecafd7044815283a2c072bd5802d19ea6da54f1b"}','2026-12-01T04:03:30.780979Z',NULL);
-INSERT INTO "trajectories" VALUES(3,'01a22fc5-a153-75cc-aa52-704e512e1ed4','default','flight-3','c2c43915f4578568bdc9bddd40a96f671459a1f253d65a4ac10f54947c888df7','e46f3153b701e5908ece727ef8b56c06dd3c1a2e4dca5aa6ac489871066cd687',3,'wrong_flight.jsonl',NULL,NULL,'denver-sanjose','75d71a93d11b7185281579213814b64d','denver-sanjose',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,9,4,0,9,NULL,0.0,'human','[]','{"format":"openai_chat","file":"wrong_flight.jsonl","line":3,"sha256":"416d2086b298e4db1631486692ac8af1720ac99b2f67f887180df1f56b27b483"}','2026-12-01T04:03:30.780979Z',NULL);
-INSERT INTO "trajectories" VALUES(4,'01a22fc5-a153-75cc-aa52-704fcb6c1438','default','odd é 😀','fff4c84628203906cafd8ef887e2225703201967a38aceed06c8863d45ff2f7e','e46f3153b701e5908ece727ef8b56c06dd3c1a2e4dca5aa6ac489871066cd687',NULL,'d','t','critic',NULL,'2cf010e791483231a5808df1905c16cf','d/t',NULL,3,'v1',0,1,0.0,'42','boss',2,10,4,0,8,NULL,0.25,'verifier','[{"code":"guess","message":"half of it","span":1}]',NULL,'2026-12-01T04:03:30.780979Z','gpt-5-mini');
+INSERT INTO "trajectories" VALUES(1,'01a22fec-ad23-7711-abb2-cb3a9c7f0ae0','default','flight-1','e6d21df49fcd69c617ef3e3d752f57658ea1cebf258401d8e4318a5a95234e45','e46f3153b701e5908ece727ef8b56c06dd3c1a2e4dca5aa6ac489871066cd687',1,'wrong_flight.jsonl',NULL,NULL,'denver-sanjose','75d71a93d11b7185281579213814b64d','denver-sanjose',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,11,5,0,11,NULL,0.0,'human','[]','{"format":"openai_chat","file":"wrong_flight.jsonl","line":1,"sha256":"a5f03e1124de93078e85486914a1d945518f2c76d0d99a595a9debe64c37c3e5"}','2026-12-01T04:46:09.705037Z',NULL);
+INSERT INTO "trajectories" VALUES(2,'01a22fec-ad23-7711-abb2-cb3b52475e88','default','flight-2','038ed68bd9be5b3052023a5e67ecc6d4b61f1da6e120d626542cb0614947d9e0','e46f3153b701e5908ece727ef8b56c06dd3c1a2e4dca5aa6ac489871066cd687',2,'wrong_flight.jsonl',NULL,NULL,'denver-sanjose','75d71a93d11b7185281579213814b64d','denver-sanjose',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,9,4,0,9,NULL,1.0,'human','[]','{"format":"openai_chat","file":"wrong_flight.jsonl","line":2,"sha256":"cf85bc4d9751215ff5229517ecafd7044815283a2c072bd5802d19ea6da54f1b"}','2026-12-01T04:46:09.705037Z',NULL);
+INSERT INTO "trajectories" VALUES(3,'01a22fec-ad23-7711-abb2-cb3c4a29fdc9','default','flight-3','c2c43915f4578568bdc9bddd40a96f671459a1f253d65a4ac10f54947c888df7','e46f3153b701e5908ece727ef8b56c06dd3c1a2e4dca5aa6ac489871066cd687',3,'wrong_flight.jsonl',NULL,NULL,'denver-sanjose','75d71a93d11b7185281579213814b64d','denver-sanjose',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,9,4,0,9,NULL,0.0,'human','[]','{"format":"openai_chat","file":"wrong_flight.jsonl","line":3,"sha256":"416d2086b298e4db1631486692ac8af1720ac99b2f67f887180df1f56b27b483"}','2026-12-01T04:46:09.705037Z',NULL);
+INSERT INTO "trajectories" VALUES(4,'01a22fec-ad23-7711-abb2-cb3d7fc96c3c','default','odd é 😀','fff4c84628203906cafd8ef887e2225703201967a38aceed06c8863d45ff2f7e','e46f3153b701e5908ece727ef8b56c06dd3c1a2e4dca5aa6ac489871066cd687',NULL,'d','t','critic',NULL,'2cf010e791483231a5808df1905c16cf','d/t',NULL,3,'v1',0,1,0.0,'42','boss',2,10,4,0,8,NULL,0.25,'verifier','[{"code":"guess","message":"half of it","span":1}]',NULL,'2026-12-01T04:46:09.705037Z','gpt-5-mini');
 CREATE INDEX trajectories_by_project ON trajectories (project, "key");
 CREATE INDEX trajectories_by_log ON trajectories (project, raw_sha256);
 CREATE INDEX rewards_by_trajectory ON rewards (trajectory, id);
@@ -351,7 +351,7 @@ CREATE INDEX runs_by_project ON runs (project, "key");
 CREATE INDEX runs_by_state ON runs (state, "key");
 CREATE INDEX credits_by_trajectory ON credits (trajectory);
 CREATE INDEX trajectories_by_group ON trajectories (project, group_key, outcome_source, outcome);
-CREATE INDEX labels_by_trajectory ON labels (trajectory, id);
+CREATE INDEX labels_by_trajectory ON labels (trajectory, span, labeller, at, id);
 CREATE INDEX labels_by_project ON labels (project, id);
 CREATE INDEX overrides_by_trajectory ON overrides (trajectory, id);
 DELETE FROM "sqlite_sequence";

@@ -1,0 +1,75 @@
+"""Rules on what agents write: (action, how much of the rule's severity counts, reason) of each fault."""
+
+from __future__ import annotations
+
+import re
+from math import exp
+
+from trajcredit.judges.reading import Found, Reading, code_in, quoted
+
+__all__ = [
+    "claim_without_effect",
+    "empty_turn",
+    "ignored_failure",
+    "invented_value",
+]
+
+_OWNS_UP = re.compile(
+    r"\b(?:errors?|fail(?:ed|s|ure)?|not|no|none|nothing|can't|cannot|couldn't|didn't|doesn't|wasn't|isn't|unable|unfortunately|sorry"
+    r"|issues?|problems?|incorrect|wrong|invalid|missing|instead|retry|again|fix(?:ed)?|correct(?:ed|ion)?)\b",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"\b(?:ha(?:s|ve) (?:now )?been|was|were) successfully \w+"
+    r"|\bI(?:'ve| have) (?:now |just |successfully )*(?:added|booked|cancel+ed|changed|created|deleted|issued|made"
+    r"|moved|ordered|placed|removed|replaced|saved|sent|submitted|updated|written)\b",
+    re.IGNORECASE,
+)
+SEVERAL = 3.0
+"""Invented figures that count 1 - 1/e."""
+
+
+def ignored_failure(reading: Reading) -> Found:
+    """Right after a failure: words alone, no call, no code, none that owns up to it."""
+    for before, i in zip(reading.actions, reading.actions[1:], strict=False):
+        failed = [
+            k for k in range(before + 1, i) if reading.spans[k].kind == "tool_result" and reading.graph.is_error[k]
+        ]
+        span = reading.spans[i]
+        alone = span.kind == "assistant" and not code_in(span) and span.turn not in reading.calling
+        if failed and alone and span.text.strip() and not _OWNS_UP.search(span.text):
+            yield i, 1.0, f"right after {quoted(reading.spans[failed[-1]].text)} it says {quoted(span.text)}"
+
+
+def empty_turn(reading: Reading) -> Found:
+    """A text without a letter or digit in a turn without a call."""
+    for i in reading.actions:
+        span = reading.spans[i]
+        if span.kind == "assistant" and not any(map(str.isalnum, span.text)) and span.turn not in reading.calling:
+            yield i, 1.0, f"the whole turn is {quoted(span.text)}"
+
+
+def invented_value(reading: Reading) -> Found:
+    """Numbers and codes in a text, or in code to run, that no earlier span has; the more, the graver."""
+    for i in reading.actions:
+        span = reading.spans[i]
+        if span.kind == "assistant" or (span.kind == "tool_call" and code_in(span)):
+            new = reading.invented(i)
+            if new:
+                more = f" and {len(new) - 3} more" if len(new) > 3 else ""
+                said = ", ".join(map(quoted, new[:3]))
+                yield i, 1.0 - exp(-len(new) / SEVERAL), f"nothing before says {said}{more}"
+
+
+def claim_without_effect(reading: Reading) -> Found:
+    """A text that reports something done while no call has changed anything, in a run that has tools."""
+    if not any(span.kind == "tool_call" for span in reading.spans) and not reading.trajectory.tools:
+        return
+    changed = False
+    for i, span in enumerate(reading.spans):
+        if span.kind == "tool_call":
+            changed |= bool(reading.graph.is_write[i] and not reading.graph.is_error[i])
+        elif span.kind == "assistant" and not changed:
+            said = _DONE.search(span.text)
+            if said:
+                yield i, 1.0, f"it says {quoted(said.group())}, and no call so far changed anything"
