@@ -141,7 +141,22 @@ def test_what_the_base_needs_and_how_far_it_looks_the_mask_does_too() -> None:
 def test_the_explanation_says_how_far_the_sink_is() -> None:
     batch = batch_of(run("cca", 1.0, edges=[(1, 2)]), run("a", 0.0))
     assert [[(t.name, t.value) for t in _dag(gamma=0.5, off_path=0.1).explain(batch, span)] for span in range(3)] == [
-        [("outcome, off path, x 0.1", 0.1), ("group mean, off path, x 0.1", -0.05)],
-        [("outcome, 1 hop from a sink, x 0.5", 0.5), ("group mean, 1 hop from a sink, x 0.5", -0.25)],
-        [("outcome, a sink", 1.0), ("group mean, a sink", -0.5)],
+        [("off path, x 0.1: outcome", 0.1), ("off path, x 0.1: group mean", -0.05)],
+        [("1 hop from the sink s2, x 0.5: outcome", 0.5), ("1 hop from the sink s2, x 0.5: group mean", -0.25)],
+        [("the sink s2: outcome", 1.0), ("the sink s2: group mean", -0.5)],
     ]
+
+
+def test_the_sink_that_is_named_is_the_one_reached_wherever_the_reward_is() -> None:
+    """The third rollout is looked at, whose second call changed state; its reward is on the answer, s3."""
+    batch = batch_of(run("a", 0.0), run("a", 0.0), run("ccca", 1.0, edges=[(0, 1), (2, 3)]))
+    batch = replace(batch, is_write=np.array([False, False, False, True, False, False]))
+    said = [_dag(gamma=0.5).explain(batch, span)[0] for span in range(2, 6)]
+    assert [term.name for term in said] == [
+        "1 hop from the sink s1, x 0.5: outcome",
+        "the sink s1: outcome",
+        "1 hop from the sink s3, x 0.5: outcome",
+        "the sink s3: outcome",
+    ]
+    assert [term.spans for term in said] == [(5,)] * 4, "where the reward is"
+    assert [_dag(gamma=0.5).path(batch, span)[-1] for span in range(2, 6)] == [3, 3, 5, 5]

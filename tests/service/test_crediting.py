@@ -225,11 +225,21 @@ def test_a_span_in_every_finished_run_the_newest_of_a_label_first(filled: Store)
     ask(filled, PROJECT, "rloo", {}, Wanted())
     found = span_credits(filled, PROJECT, "ext:bad", 1)
     assert found.span == 1
-    assert found.items[0] == SpanCredit(new.id, 3, "grpo", False, -0.5, pytest.approx(-0.7071, abs=1e-4))  # type: ignore[arg-type]
+    assert found.items[0] == SpanCredit(new.id, 3, "grpo", False, None, -0.5, pytest.approx(-0.7071, abs=1e-4))  # type: ignore[arg-type]
     assert [(item.run, item.number, item.credit) for item in found.items] == [(new.id, 3, -0.5), (other.id, 2, 0.0)]
     assert old.id not in {item.run for item in found.items}
     watching = span_credits(filled, PROJECT, "ext:bad", 0).items
     assert [(item.credit, item.advantage) for item in watching] == [(None, None), (None, None)]
+
+
+def test_a_stale_run_says_so_beside_its_number(filled: Store) -> None:
+    ran(filled, "grpo")
+    late(filled, PROJECT, b'{"trajectory": "ext:bad", "value": 1}')
+    ran(filled, "dag")
+    assert [(one.label, one.stale, one.stale_reason) for one in span_credits(filled, PROJECT, "ext:bad", 1).items] == [
+        ("dag", False, None),
+        ("grpo", True, "a reward came later"),
+    ]
 
 
 def test_runs_that_gave_a_trajectory_no_number_are_left_out(filled: Store) -> None:

@@ -10,9 +10,10 @@ from tests.service.scenes import PROJECT, ran
 from tests.store.shelf import put
 from trajcredit.errors import InputError, NotFoundError
 from trajcredit.model import Reward, SpanTokens, Trajectory
-from trajcredit.service import dashboard_agreement, dashboard_length, dashboard_offpath, dashboard_tools
+from trajcredit.service import dashboard_agreement, dashboard_length, dashboard_offpath, dashboard_tools, editing
 from trajcredit.service.dashboard import Filters, StepBin, passes, rewards, variance
 from trajcredit.service.dashboard_runs import NO_RUN, chosen
+from trajcredit.service.editing import Change
 from trajcredit.service.running import Wanted, ask
 from trajcredit.store import Store
 
@@ -203,6 +204,26 @@ def test_credit_off_the_path(store: Store) -> None:
     assert grpo.most_name == "bad"
     one = dashboard_offpath.off_path(store, PROJECT, Filters(ids=(grpo.most or "",)), ["grpo"])
     assert one.items[0].share == pytest.approx(1 / 3)
+
+
+def test_credit_off_the_path_is_by_the_edges_that_each_run_saw(store: Store) -> None:
+    """The same share for grpo by hand: of 5 spans one is off the path before the edit, none after it."""
+    put(
+        store,
+        run("ucrcra", 0.0, name="bad", edges=[(4, 5)]),
+        run("ucra", 1.0, name="good", edges=[(2, 3)]),
+    )
+    ran(store, "grpo")
+    editing.edit(store, PROJECT, "ext:bad", [Change(1, 5, "add", "it shows", "Ann")])
+    edited = ran(store, "dag")
+    ran(store, "rloo")
+    rloo, dag, grpo = dashboard_offpath.off_path(store, PROJECT, ALL, ["rloo", "dag", "grpo"]).items
+    assert [(one.off, one.spans, one.share) for one in (rloo, dag, grpo)] == [(0, 5, 0.0), (0, 5, 0.0), (1, 5, 0.2)]
+    assert (grpo.run.stale_reason, dag.run.stale_reason) == ("the edge s1 -> s5 of bad was added", None)
+    editing.edit(store, PROJECT, "ext:bad", [Change(4, 5, "remove", "it does not", "Ann")])
+    old, new = dashboard_offpath.off_path(store, PROJECT, ALL, [edited.id, ran(store, "grpo").id]).items
+    assert (old.off, old.share, old.run.stale) == (0, 0.0, True), "paths as it saw them"
+    assert (new.off, new.share) == (1, 0.2), "now it is the second call that leads nowhere"
 
 
 def test_where_runs_score_nothing_there_is_no_share(store: Store) -> None:

@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from tests.diagnostics.worlds import world
 from trajcredit.errors import InputError
 from trajcredit.model import Reward, encode
-from trajcredit.service import diagnosing, ingesting, stateless
+from trajcredit.service import diagnosing, editing, ingesting, looking, stateless
 from trajcredit.service.diagnosing_html import html
 from trajcredit.service.diagnosing_markdown import markdown
 from trajcredit.service.diagnosing_stored import Filters, of_project
+from trajcredit.service.editing import Change
 
 HOSTILE = "<script>alert(1)</script>|`[x](javascript:y)` \u202eevil\u200b \"q\" 'a' &amp; ![i](http://x) @you #1"
 
@@ -116,6 +117,15 @@ def test_what_is_stored_gives_what_the_file_gives(stored):
     assert [one.external_id for one in mode(found, "memory_mismatch").evidence] == [
         one.trajectory for one in mode(told, "memory_mismatch").evidence
     ]
+
+
+def test_entangled_credit_follows_the_edges_as_people_say(stored):
+    before = mode(of_project(stored, "default", Filters(), diagnosing.Asked()), "entangled_credit")
+    stray = before.evidence[0]
+    last = len(looking.skeleton(stored, "default", stray.trajectory).kind) - 1
+    editing.edit(stored, "default", stray.trajectory, [Change(stray.span, last, "add", "it shows", "Ann")])
+    after = mode(of_project(stored, "default", Filters(), diagnosing.Asked()), "entangled_credit")
+    assert after.figure < before.figure
 
 
 def test_too_many_are_cut_to_whole_groups_of_the_newest(stored):

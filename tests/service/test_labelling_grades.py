@@ -17,8 +17,9 @@ from tests.service.scenes import ran
 from tests.store.shelf import PROJECT, put
 from trajcredit.cli.root import root
 from trajcredit.errors import InputError
-from trajcredit.service import labelling
+from trajcredit.service import editing, labelling
 from trajcredit.service.demo import bundled
+from trajcredit.service.editing import Change
 from trajcredit.service.grading_hits import wilson
 from trajcredit.service.grading_labels import read_labels
 from trajcredit.service.ingesting import Log, ingest
@@ -127,6 +128,16 @@ def test_what_a_run_did_not_read_does_not_count_for_it_and_a_missing_number_rank
     assert of(found, "gaps") == pytest.approx([3, 1 / 3, 1 / 3, (1 / 4 + 0 + 1) / 3])
     alone = next(one for one in found.runs if one.label == "some").mrr
     assert (alone.value, isnan(alone.low), isnan(alone.high)) == (1, True, True), "one says nothing of others"
+
+
+def test_a_stale_run_is_graded_and_says_so(three: Store) -> None:
+    credited(three, "old", {"a": [0, -1, 0, 0]})
+    editing.edit(three, PROJECT, "ext:a", [Change(1, 5, "add", "it shows", "Ann")])
+    credited(three, "new", {"b": [0, -1, 0, 0]})
+    assert [(one.label, one.stale, one.stale_reason) for one in grades(three, PROJECT).runs] == [
+        ("new", False, None),
+        ("old", True, "the edge s1 -> s5 of a was added"),
+    ]
 
 
 def test_parts_of_the_labels_count_alone(three: Store) -> None:

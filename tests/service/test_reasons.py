@@ -62,8 +62,8 @@ def test_the_path_leads_from_the_span_to_a_sink_edge_by_edge(filled: Store) -> N
     found = why(filled, PROJECT, "ext:bad", "dag", 3)
     assert (found.credit, sum(term.value for term in found.terms)) == (-0.25, -0.25)
     assert [term.name for term in found.terms] == [
-        "outcome, 1 hop from a sink, x 0.5",
-        "group mean, 1 hop from a sink, x 0.5",
+        "1 hop from the sink s5, x 0.5: outcome",
+        "1 hop from the sink s5, x 0.5: group mean",
     ]
     assert found.path == (
         PathStep(3, 4, "call", "the result of this call"),
@@ -72,7 +72,7 @@ def test_the_path_leads_from_the_span_to_a_sink_edge_by_edge(filled: Store) -> N
     assert why(filled, PROJECT, "ext:bad", "dag", 5).path == (), "a sink itself"
     off = why(filled, PROJECT, "ext:bad", "dag", 1)
     assert (off.credit, off.path) == (0.0, ())
-    assert off.terms[0].name == "outcome, off path, x 0"
+    assert off.terms[0].name == "off path, x 0: outcome"
 
 
 @pytest.mark.parametrize(

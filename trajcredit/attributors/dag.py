@@ -87,11 +87,16 @@ class Dag:
         return Attribution(base.credit * factor + 0.0, base.advantage * factor + 0.0, base.notes)
 
     def explain(self, batch: Batch, span: int) -> tuple[Term, ...]:
-        """The base's terms times m; each says how far the span is from a sink."""
+        """The base's terms times m; each says how far the span is from the sink that m comes from, and which that is.
+
+        Their spans are the base's, such as where the reward is: often not that sink.
+        """
         factor, hops = self._factor(batch)
-        path = _path(int(hops[span]), float(factor[span]))
+        share, route = float(factor[span]), self.path(batch, span)
+        first = int(batch.span_offsets[batch.trajectory_of(span)])
+        place = _place(int(hops[span]), share, route[-1] - first if route else None)
         terms = self._base().explain(batch, span)
-        return tuple(Term(f"{term.name}, {path}", term.value * float(factor[span]) + 0.0, term.spans) for term in terms)
+        return tuple(Term(f"{place}: {term.name}", term.value * share + 0.0, term.spans) for term in terms)
 
     def shares(self, batch: Batch) -> tuple[F64, BOOL]:
         """m of every span (NaN on observations), and whether a path leads from it to a sink."""
@@ -133,9 +138,12 @@ class Dag:
         return mask
 
 
-def _path(hops: int, factor: float) -> str:
-    """Where a span stands: on a sink, some hops before one, or off every path; and what share of credit it keeps."""
+def _place(hops: int, factor: float, sink: int | None) -> str:
+    """Where a span stands: on a sink, some hops before one, or off every path; and what share of credit it keeps.
+
+    `sink`: its index in the trajectory; null off every path.
+    """
     share = "" if factor == 1 else f", x {factor:g}"
-    if hops < 0:
+    if sink is None:
         return f"off path{share}"
-    return ("a sink" if hops == 0 else f"{hops} hop{'s'[: hops > 1]} from a sink") + share
+    return ("the" if hops == 0 else f"{hops} hop{'s'[: hops > 1]} from the") + f" sink s{sink}{share}"

@@ -54,6 +54,7 @@ class SpanCredit:
     number: int
     label: str
     stale: bool
+    stale_reason: str | None
     credit: float | None
     advantage: float | None
 
@@ -120,9 +121,10 @@ def span_credits(store: Store, project: str, ref: str, span: int) -> SpanCredits
         check_span(span, one.n_spans, ref)
         found = of_spans.of_span(conn, project, one.id, span)
         numbers = run_numbers.numbers(conn, project, [said.run for said in found])
-    return SpanCredits(
-        span, tuple(SpanCredit(s.run, numbers[s.run], s.label, s.stale, s.credit, s.advantage) for s in found)
+    items = (
+        SpanCredit(s.run, numbers[s.run], s.label, s.stale is not None, s.stale, s.credit, s.advantage) for s in found
     )
+    return SpanCredits(span, tuple(items))
 
 
 def _notes(run: Run, alone: Batch, said: Scored) -> tuple[Note, ...]:

@@ -9,13 +9,14 @@ import numpy as np
 
 from trajcredit.arrays import BOOL, F64, I64
 from trajcredit.attributors import Dag
-from trajcredit.batching import assemble
+from trajcredit.batching import assemble, columns_with_overrides
+from trajcredit.graph.overrides import Override
 from trajcredit.model import REWARD_SOURCES
 from trajcredit.service.dashboard_figures import snapped
 from trajcredit.service.dashboard_runs import MOST_READ, NO_RUN, RunRef, chosen
 from trajcredit.store import Store, batches
 from trajcredit.store.filters import Filters
-from trajcredit.store.slices import Member, newest, slices
+from trajcredit.store.slices import Member, newest, overrides_of, slices
 
 __all__ = ["OffPathPanel", "OffPathRow", "off_path"]
 
@@ -47,7 +48,11 @@ class OffPathRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffPathPanel:
     """The cone is that of `dag` as it comes: paths along edges of weight 0.25 and more to where the reward is, to the
-    final answer, and to calls that changed state and succeeded."""
+    final answer, and to calls that changed state and succeeded.
+
+    Edges are those that each run saw, with what people had said of them by then: of a run that is stale by an edit the
+    paths are the old ones, as its credit is. Rewards are those there are now.
+    """
 
     min_weight: float
     read: int
@@ -82,8 +87,14 @@ def off_path(store: Store, project: str, filters: Filters, run: Sequence[str] = 
         source = next((one for one in REWARD_SOURCES if one in sources), None)
         for some in slices(conn, found, [one.id for one in which.runs]) if which.runs else ():
             loaded = batches.load(conn, project, [member.id for member in some.members])
-            _, on_path = Dag().shares(assemble(loaded.heads, some.columns, loaded.rewards, source))
-            for tally, credit in zip(tallies, some.credit, strict=True):
+            known: list[tuple[dict[int, list[Override]], BOOL]] = []
+            for tally, credit, edits in zip(tallies, some.credit, which.edits, strict=True):
+                edited = overrides_of(conn, project, some, edits)
+                on_path = next((paths for same, paths in known if same == edited), None)
+                if on_path is None:  # most runs saw the same edges
+                    columns = columns_with_overrides(some.columns, edited)
+                    _, on_path = Dag().shares(assemble(loaded.heads, columns, loaded.rewards, source))
+                    known.append((edited, on_path))
                 _count(tally, credit, on_path, some.owner, some.members)
     items = tuple(_row(one, tally) for one, tally in zip(which.runs, tallies, strict=True))
     return OffPathPanel(

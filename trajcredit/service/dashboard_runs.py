@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from trajcredit.errors import InputError
-from trajcredit.store import Store, run_numbers, runs
+from trajcredit.store import Store, run_inputs, run_numbers, runs
+from trajcredit.store.overrides import Edits
 from trajcredit.store.runs import Run
 
 __all__ = ["MOST_READ", "MOST_RUNS", "NO_RUN", "Chosen", "RunRef", "chosen"]
@@ -28,6 +29,7 @@ class RunRef:
     attributor: str
     label: str
     stale: bool
+    stale_reason: str | None
     total: int
     """Trajectories it read."""
 
@@ -38,6 +40,8 @@ class Chosen:
 
     runs: tuple[RunRef, ...]
     others: int
+    edits: tuple[Edits, ...]
+    """Of each run the overrides of edges that it saw."""
 
 
 def chosen(store: Store, project: str, names: Sequence[str], most: int = MOST_RUNS) -> Chosen:
@@ -61,7 +65,8 @@ def chosen(store: Store, project: str, names: Sequence[str], most: int = MOST_RU
             raise InputError(
                 f"run: {run.asked.label!r} (#{numbers[run.id]}) is {run.state}; only finished runs are shown"
             )
-    return Chosen(tuple(_ref(run, numbers[run.id]) for run in found), others)
+    refs = tuple(_ref(run, numbers[run.id]) for run in found)
+    return Chosen(refs, others, tuple(map(run_inputs.edits_seen, found)))
 
 
 def _default(newest: Sequence[Run], most: int) -> tuple[list[Run], int]:
@@ -84,5 +89,6 @@ def _ref(run: Run, number: int) -> RunRef:
         attributor=run.asked.attributor,
         label=run.asked.label,
         stale=run.stale is not None,
+        stale_reason=run.stale,
         total=run.total or 0,
     )

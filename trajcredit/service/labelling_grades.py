@@ -45,6 +45,8 @@ class RunGrades:
     run: str
     number: int
     label: str
+    stale: bool
+    stale_reason: str | None
     graded: int
     """Labelled trajectories with a culprit that the run scored."""
     hit_at_1: Interval
@@ -166,7 +168,8 @@ def _hits(
 
 def _of_run(run: Run, number: int, found: Hits) -> RunGrades:
     measures = (Interval(one.value, one.low, one.high) for one in (found.hit_at_1, found.hit_at_3, found.mrr))
-    return RunGrades(run.id, number, run.asked.label, found.graded, *measures)
+    stale = run.stale is not None
+    return RunGrades(run.id, number, run.asked.label, stale, run.stale, found.graded, *measures)
 
 
 def _place(one: SpanLabel) -> tuple[str, int | None, int | None, str | None]:

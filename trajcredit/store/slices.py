@@ -11,13 +11,15 @@ from sqlalchemy import Connection, and_, func, select
 
 from trajcredit.arrays import BOOL, F64, I64
 from trajcredit.batching import Columns
+from trajcredit.graph.overrides import Override
 from trajcredit.store.bulk import among
 from trajcredit.store.filters import Filters, conditions
 from trajcredit.store.outcomes import action_mask
+from trajcredit.store.overrides import Edits, in_force
 from trajcredit.store.packed import columns_of_keys
 from trajcredit.store.tables import credit_rows, runs, spans, trajectories
 
-__all__ = ["Member", "Newest", "Slice", "newest", "sizes_of", "slices"]
+__all__ = ["Member", "Newest", "Slice", "newest", "overrides_of", "sizes_of", "slices"]
 
 CHUNK = 500
 """Trajectories in memory at a time."""
@@ -49,6 +51,7 @@ class Newest:
 class Slice:
     """Some consecutive trajectories, T of N spans end to end, and what R runs say of them.
 
+    columns  with the edges that were derived: whoever follows edges puts `overrides_of` into them first
     actions  bool[N]
     credit   f64[R, N]  NaN where a run scored nothing
     read     bool[R, T] whether the run read the trajectory at all
@@ -94,6 +97,11 @@ def slices(conn: Connection, found: Newest, of_runs: Sequence[str]) -> Iterator[
         columns = columns_of_keys(conn, [member.key for member in members])
         credit, read = _credits(conn, members, columns.span_offsets, place, len(of_runs))
         yield Slice(members, columns, action_mask(columns), credit, read)
+
+
+def overrides_of(conn: Connection, project: str, some: Slice, edits: Edits) -> dict[int, list[Override]]:
+    """The overrides of edges in force, by the place of their trajectory; none, no entry."""
+    return in_force(conn, project, [(member.key, member.id) for member in some.members], edits)
 
 
 def sizes_of(conn: Connection, some: Slice) -> I64:

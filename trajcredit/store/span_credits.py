@@ -21,7 +21,8 @@ class SpanNumbers:
     run: str
     attributor: str
     label: str
-    stale: bool
+    stale: str | None
+    """What came after it."""
     credit: float | None
     advantage: float | None
 
@@ -36,14 +37,14 @@ def of_span(conn: Connection, project: str, ref: str, span: int, most: int = 100
     scored = (runs.c.project == project, runs.c.state == "done", c.trajectory == trajectory.key, c.n_scored > 0)
     newest = select(func.max(runs.c.key)).join(credit_rows, c.run == runs.c.key).where(*scored).group_by(runs.c.label)
     query = (
-        select(runs.c.id, runs.c.attributor, runs.c.label, runs.c.stale.is_not(None), *pieces)
+        select(runs.c.id, runs.c.attributor, runs.c.label, runs.c.stale, *pieces)
         .join(credit_rows, c.run == runs.c.key)
         .where(runs.c.key.in_(newest), c.trajectory == trajectory.key)
         .order_by(runs.c.key.desc())
         .limit(most)
     )
     return [
-        SpanNumbers(run, attributor, label, bool(stale), _number(credit), _number(advantage))
+        SpanNumbers(run, attributor, label, stale, _number(credit), _number(advantage))
         for run, attributor, label, stale, credit, advantage in conn.execute(query)
     ]
 

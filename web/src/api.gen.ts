@@ -1140,6 +1140,8 @@ export interface components {
             number: number;
             /** Stale */
             stale: boolean;
+            /** Stale Reason */
+            stale_reason: string | null;
             /** Total */
             total: number;
         };
@@ -2010,6 +2012,8 @@ export interface components {
         /**
          * OffPathPanel
          * @description By run; the paths are those of `dag` as it comes, over the newest 10,000 trajectories.
+         *
+         *     Edges are those that each run saw, with what people had said of them by then.
          */
         OffPathPanel: {
             /** Items */
@@ -2395,6 +2399,10 @@ export interface components {
             number: number;
             /** Run */
             run: string;
+            /** Stale */
+            stale: boolean;
+            /** Stale Reason */
+            stale_reason: string | null;
         };
         /**
          * RunOut
@@ -2539,6 +2547,8 @@ export interface components {
             run: string;
             /** Stale */
             stale: boolean;
+            /** Stale Reason */
+            stale_reason: string | null;
         };
         /**
          * SpanCredits

@@ -11,6 +11,9 @@ import { edgeKey, NO_EDITS, type RailEdits } from "./pure/rail";
 import { difference } from "./pure/stats";
 import type { Show } from "./pure/url";
 
+/** What rests on the edges of a trajectory, or says of a run that it is out of date. */
+const TOUCHED = ["edits", "graph", "evidence", "credits", "span credits", "why", "runs", "run"];
+
 export type Editing = ReturnType<typeof useEditing>;
 
 /** What people said of the edges of a trajectory. */
@@ -42,8 +45,8 @@ export function useEditing(project: string, id: string, graph: Graph, run: Credi
     },
     onSettled: () =>
       Promise.all(
-        ["edits", "graph", "evidence", "credits", "why", "runs", "run"].map((what) =>
-          client.invalidateQueries({ queryKey: [what, project] }),
+        [...TOUCHED.map((what) => [what, project]), ["labels", project, "grades"], ["dashboard"]].map((queryKey) =>
+          client.invalidateQueries({ queryKey }),
         ),
       ),
   });

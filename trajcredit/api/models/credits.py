@@ -42,6 +42,7 @@ class SpanCredit(Out):
     number: int
     label: str
     stale: bool
+    stale_reason: str | None
     credit: FiniteFloat | None
     advantage: FiniteFloat | None
 

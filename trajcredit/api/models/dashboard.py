@@ -47,6 +47,7 @@ class DashboardRun(Out):
     attributor: str
     label: str
     stale: bool
+    stale_reason: str | None
     total: int
     """Trajectories it read."""
 
@@ -293,7 +294,10 @@ class OffPathRow(Out):
 
 
 class OffPathPanel(Out):
-    """By run; the paths are those of `dag` as it comes, over the newest 10,000 trajectories."""
+    """By run; the paths are those of `dag` as it comes, over the newest 10,000 trajectories.
+
+    Edges are those that each run saw, with what people had said of them by then.
+    """
 
     min_weight: FiniteFloat
     """Edges below it are not followed."""

@@ -96,6 +96,8 @@ class RunGrade(Out):
     run: str
     number: int
     label: str
+    stale: bool
+    stale_reason: str | None
     graded: int
     """Labelled trajectories with a culprit that the run scored."""
     hit_at_1: GradeFigure

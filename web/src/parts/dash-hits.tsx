@@ -6,6 +6,7 @@ import { labelsPath } from "../pure/url";
 import { inline } from "../pure/visible";
 import { ShareBar } from "./dash-panel";
 import { Go } from "./go";
+import { StaleMark } from "./stale-mark";
 import { Trouble } from "./trouble";
 
 /** How often each finished run blames the labelled culprit first; asked apart, so that labels hold up no matrix. */
@@ -57,12 +58,13 @@ function Graded({ project, data }: { project: string; data: Grades }) {
           </tr>
         </thead>
         <tbody>
-          {data.runs.map(({ run, label, number, graded, hit_at_1: hit }) => (
-            <tr key={run}>
+          {data.runs.map(({ graded, hit_at_1: hit, ...run }) => (
+            <tr key={run.run}>
               <th scope="row">
                 <b>
-                  {inline(label)} #{number}
+                  {inline(run.label)} #{run.number}
                 </b>
+                <StaleMark run={run} />
               </th>
               <td className="chartcell">
                 {hit.value !== null && (

@@ -3,6 +3,7 @@ import { type ReactNode, useId } from "react";
 import type { DashboardRun } from "../dashboard";
 import { count } from "../pure/format";
 import { inline, visible } from "../pure/visible";
+import { StaleMark } from "./stale-mark";
 import { Trouble } from "./trouble";
 
 interface Props<T> {
@@ -46,12 +47,8 @@ export function Needs({ what }: { what: string }) {
 export function RunName({ run }: { run: DashboardRun }) {
   return (
     <>
-      <b>{runText(run)}</b>{" "}
-      {run.stale && (
-        <span className="badge error" title="rewards or trajectories came after this run: a new one would read them">
-          stale
-        </span>
-      )}
+      <b>{runText(run)}</b>
+      <StaleMark run={run} />
     </>
   );
 }

@@ -12,6 +12,7 @@ import { Edges } from "./edges";
 import { LabelSection } from "./label-section";
 import { Notes } from "./notes";
 import { SpanLink } from "./span-link";
+import { StaleMark } from "./stale-mark";
 import { Trouble } from "./trouble";
 
 interface Props {
@@ -154,8 +155,16 @@ function Path({ path, onSelect }: { path: Why["path"]; onSelect: (span: number) 
   );
 }
 
+interface Others {
+  project: string;
+  trajectory: Pick<Trajectory, "id">;
+  span: number;
+  show: Show;
+  shown: string | null;
+}
+
 /** Every other finished run's number of this span, one line a label. */
-function OtherRuns({ project, trajectory, span, show, shown }: Props & { shown: string | null }) {
+export function OtherRuns({ project, trajectory, span, show, shown }: Others) {
   const found = useSpanCredits(project, trajectory.id, span).data?.items ?? [];
   const rest = found.filter((one) => one.run !== shown);
   if (rest.length === 0) return null;
@@ -170,7 +179,7 @@ function OtherRuns({ project, trajectory, span, show, shown }: Props & { shown: 
             <tr key={one.run}>
               <td>
                 {inline(`${one.label} #${one.number}`)}
-                {one.stale && <span className="badge error">stale</span>}
+                <StaleMark run={one} />
               </td>
               <td className="figure">{number(one[show])}</td>
             </tr>

@@ -4,6 +4,7 @@ import { type Part, useGrades } from "../label-queries";
 import { count, number, plural } from "../pure/format";
 import { interval } from "../pure/labels";
 import { inline, visible } from "../pure/visible";
+import { StaleMark } from "./stale-mark";
 import { Trouble } from "./trouble";
 
 /** How well finished runs blame the labelled culprits: on all labels, then on those no attributor had a hand in. */
@@ -72,7 +73,10 @@ function Graded({ found, name }: { found: Found; name: string }) {
           <tbody>
             {found.runs.map((run) => (
               <tr key={run.run}>
-                <th scope="row">{inline(`${run.label} #${run.number}`)}</th>
+                <th scope="row">
+                  {inline(`${run.label} #${run.number}`)}
+                  <StaleMark run={run} />
+                </th>
                 <td className="figure">{count(run.graded)}</td>
                 {[run.hit_at_1, run.hit_at_3, run.mrr].map((figure, i) => (
                   // biome-ignore lint/suspicious/noArrayIndexKey: three measures in a fixed order
