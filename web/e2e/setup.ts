@@ -1,7 +1,7 @@
 /** One real server for all browser tests, with the bundled example scored in project `default`. */
 
 import type { TestProject } from "vitest/node";
-import { demo, type Server, startServer } from "./server.mjs";
+import { call, demo, type Server, startServer } from "./server.mjs";
 
 export interface Served {
   server: Pick<Server, "url">;
@@ -19,6 +19,7 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startServer();
   const scored = await demo(server);
+  await call(server, "/groups/ext:denver-sanjose"); // kernels are compiled once on a new machine, before anybody waits
   project.provide("served", { server: { url: server.url }, ...scored });
   return () => server.stop();
 }
