@@ -99,7 +99,8 @@ def test_grades_have_the_shape_that_the_dashboard_reads(api: Api) -> None:
     assert found.keys() >= {"labelled", "blind", "runs", "kappa"}
     assert (found["labelled"], found["labels"], found["blind"]) == (1, 3, 1)
     [own] = found["runs"]
-    assert own.keys() == {"run", "number", "label", "graded", "hit_at_1", "hit_at_3", "mrr"}
+    figures = {"hit_at_1", "hit_at_3", "mrr"}
+    assert own.keys() == {"run", "number", "label", "graded", *figures, "stale", "stale_reason"}
     assert (own["run"], own["number"], own["label"], own["graded"]) == (run["id"], 1, "dag", 1)
     assert all(own[name].keys() == {"value", "low", "high"} for name in ("hit_at_1", "hit_at_3", "mrr"))
     assert found["kappa"] == {"value": 0.0, "n": 1, "labellers": ["ann", "bob"]}

@@ -73,7 +73,7 @@ def test_blame_shows_both_sides_with_the_terms_and_the_values() -> None:
     shown = run("blame", FLIGHTS, "-a", "dag", "-n", "1").stdout
     assert shown.startswith("dag: of 18 scored actions 8 have an advantage below zero, 8 above, 2 exactly zero\n")
     assert "most blamed:\n  -0.8660  flight-1 span 2 tool_call search_flights\n" in shown
-    assert "credit -0.5000 = +0.0000 (outcome" in shown
+    assert "credit -0.5000 = +0.0000 (1 hop from the sink s10: outcome) -0.5000" in shown
     assert "feeds span 6 tool_call select_itinerary: uses 'ITN-48213', shown here (weight " in shown
     assert "most praised:\n  +0.8660  flight-2 span 2 tool_call search_flights\n" in shown
 

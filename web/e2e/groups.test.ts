@@ -104,7 +104,12 @@ describe("the wrong flight among its siblings", () => {
     await page.waitForURL(`**/g/${flights}?by=${dag}&a=${ids["flight-4"]}&b=${ids["flight-3"]}`);
     await page.goBack();
     await page.locator(".cover").first().waitFor();
-    await page.keyboard.press("j");
+    await expect // keys are heard once the list has been painted
+      .poll(async () => {
+        await page.keyboard.press("j");
+        return page.locator(".tr:focus-within").count();
+      })
+      .toBe(1);
     await page.keyboard.press("g");
     await page.waitForURL(`**/g/${flights}?by=${dag}&a=${ids["flight-4"]}`);
     await page.close();
