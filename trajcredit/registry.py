@@ -1,4 +1,4 @@
-"""The one plugin seam: formats, attributors and exporters register here, built-in ones included.
+"""The one plugin seam: formats, attributors, judges and exporters register here, built-in ones included.
 
 A third party adds one entry point in group `trajcredit` that names a module; importing it runs the decorators:
 
@@ -35,6 +35,7 @@ __all__ = [
     "details",
     "exporters",
     "formats",
+    "judges",
     "parameters",
     "summary",
 ]
@@ -161,6 +162,9 @@ _NEEDS = Member(
     "a tuple of column names", lambda value: isinstance(value, tuple | list) and all(isinstance(n, str) for n in value)
 )
 _SCOPE = Member("'group' or 'batch'", lambda value: value in ("group", "batch"))
+_SCALE = Member("'state' or 'credit'", lambda value: value in ("state", "credit"))
+_TEXT = Member("text", lambda value: isinstance(value, str))
+_FLAG = Member("true or false", lambda value: isinstance(value, bool))
 _SUFFIX = Member("the ending of its files, dot included", lambda value: isinstance(value, str) and value[:1] == ".")
 
 formats: Registry[Any] = Registry("format", "trajcredit.formats", {"sniff": _CALL, "read": _CALL})
@@ -168,6 +172,11 @@ attributors: Registry[Any] = Registry(
     "attributor",
     "trajcredit.attributors",
     {"__call__": _CALL, "explain": _CALL, "needs": _NEEDS, "scope": _SCOPE},
+)
+judges: Registry[Any] = Registry(
+    "judge",
+    "trajcredit.judges",
+    {"__call__": _CALL, "basis": _CALL, "scale": _SCALE, "segments": _TEXT, "local": _FLAG},
 )
 exporters: Registry[Any] = Registry("exporter", "trajcredit.exporters", {"__call__": _CALL, "suffix": _SUFFIX})
 

@@ -29,8 +29,16 @@ Drawn: TypeAlias = tuple[F64, BOOL, Links, BOOL]
     ],
 )
 def test_deltas_by_hand(scores: list[float], actions: list[int], offsets: list[int], wanted: list[float]) -> None:
-    got = kernels.score_deltas(np.array(scores), np.array(actions, dtype=bool), np.array(offsets))
-    np.testing.assert_allclose(got, wanted, atol=1e-15)
+    for start in (NAN, 1.0):
+        starts = np.full(len(offsets) - 1, start)
+        got = kernels.score_deltas(np.array(scores), starts, np.array(actions, dtype=bool), np.array(offsets))
+        np.testing.assert_allclose(got, wanted, atol=1e-15)
+
+
+def test_the_first_action_is_held_against_where_the_judge_began() -> None:
+    actions, offsets = np.ones(3, dtype=bool), np.array([0, 2, 3])
+    got = kernels.score_deltas(np.array([0.5, 1.0, -0.5]), np.array([0.25, 0.0]), actions, offsets)
+    np.testing.assert_array_equal(got, [0.25, 0.5, -0.5])
 
 
 def edges(n: int, *given: tuple[int, int, float]) -> Links:

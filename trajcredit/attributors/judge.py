@@ -96,7 +96,7 @@ class Judge:
     def __call__(self, batch: Batch) -> Attribution:
         """credit = advantage, as above."""
         base = self._base()(batch)
-        deltas = kernels.score_deltas(batch.scores, batch.action_mask, batch.span_offsets)
+        deltas = kernels.score_deltas(batch.scores, batch.score_start, batch.action_mask, batch.span_offsets)
         back = kernels.smeared(deltas, *self._edges(batch), self.smear)
         credit = self.mix * self.unit * back + (1.0 - self.mix) * base.credit
         return Attribution(credit, credit, base.notes)
@@ -105,7 +105,7 @@ class Judge:
         """Each step whose change of the score came to this one, with what the judge found there; then the base's."""
         if not has_credit(batch, span):
             return ()
-        deltas = kernels.score_deltas(batch.scores, batch.action_mask, batch.span_offsets)
+        deltas = kernels.score_deltas(batch.scores, batch.score_start, batch.action_mask, batch.span_offsets)
         shares = kernels.smeared_onto(span, *self._edges(batch), self.smear)
         values = self.mix * self.unit * deltas * shares
         steps = np.flatnonzero(values)

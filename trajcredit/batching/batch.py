@@ -39,7 +39,8 @@ class Batch:
     q_values        f64[N]       Q after the choice, before its result
     advantage_forecast f64[N]    a critic's advantage of the choice
     bootstrap       f64[T]       V after the last span of a truncated run; 0 where terminated
-    scores          f64[N]       a judge's score of how things stand after the span, in [0, 1]
+    scores          f64[N]       a judge's score of how things stand after the action, or its running total of credit
+    score_start     f64[T]       that before the first action; NaN where no judge said
     segment         i64[N]       segment of a judge; -1 none
     info            f64[N]       log-prob of the known answer, where logged
     call_key        u64[N]       hash of tool and normalised arguments; 0 on other spans
@@ -76,6 +77,7 @@ class Batch:
     advantage_forecast: F64
     bootstrap: F64
     scores: F64
+    score_start: F64
     segment: I64
     info: F64
     call_key: U64

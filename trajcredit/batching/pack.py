@@ -86,6 +86,7 @@ def assemble(
         advantage_forecast=unknown.copy(),
         bootstrap=_bootstrap(heads),
         scores=unknown.copy(),
+        score_start=np.full(len(ids), np.nan),
         segment=np.full(len(columns.kind), -1, dtype=np.int64),
         info=unknown.copy(),
         call_key=columns.call_key,

@@ -1,6 +1,30 @@
-"""Judges: opinions on spans from their text. `judge` writes them into the `scores` of a batch, with reasons beside."""
+"""Judges: opinions on segments of a trajectory from their text. `judge` writes them into the `scores` of a batch."""
 
-from trajcredit.judges.filling import COLUMNS, KINDS, judge
-from trajcredit.judges.rules import RULES, Rule
+from trajcredit.judges.base import Answers, Basis, Case, Judge, Means, NoAnswers, Scale, Segment, Spent, Verdict
+from trajcredit.judges.columns import deltas, with_verdicts
+from trajcredit.judges.filling import COLUMNS, judge
+from trajcredit.judges.rules import RULES, Rule, Rules
+from trajcredit.judges.segments import KINDS as SEGMENTS
+from trajcredit.judges.segments import segmented
 
-__all__ = ["COLUMNS", "KINDS", "RULES", "Rule", "judge"]
+__all__ = [
+    "COLUMNS",
+    "RULES",
+    "SEGMENTS",
+    "Answers",
+    "Basis",
+    "Case",
+    "Judge",
+    "Means",
+    "NoAnswers",
+    "Rule",
+    "Rules",
+    "Scale",
+    "Segment",
+    "Spent",
+    "Verdict",
+    "deltas",
+    "judge",
+    "segmented",
+    "with_verdicts",
+]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
+from math import prod
+from typing import ClassVar
 
 from trajcredit.batching import Finding
 from trajcredit.graph import SpanGraph
 from trajcredit.judges import rules_calls, rules_text
+from trajcredit.judges.base import Basis, Case, Means, Scale, Verdict
 from trajcredit.judges.reading import Found, Reading
+from trajcredit.registry import judges
 
-__all__ = ["RULES", "Rule", "findings"]
+__all__ = ["RULES", "Rule", "Rules", "findings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +54,32 @@ def findings(graph: SpanGraph) -> list[Finding]:
         if action in actions and share > 0
     ]
     return sorted(found, key=lambda one: one.span)
+
+
+@judges.register("rules")
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Named rules find faults in calls, results and texts; no model is asked.
+
+    A score is what is left of 1 after the faults up to there: each takes away its severity of what was left. It rests
+    on no reward and on no other trajectory. docs/judges.md has the rules.
+    """
+
+    scale: ClassVar[Scale] = "state"
+    segments: ClassVar[str] = "action"
+    local: ClassVar[bool] = True
+
+    def basis(self, means: Means) -> Basis:
+        """The names and severities of the rules."""
+        said = repr([(rule.name, rule.severity) for rule in RULES])
+        return Basis(sha256(said.encode()).hexdigest()[:12])
+
+    def __call__(self, cases: Iterable[Case], means: Means) -> Iterator[Verdict]:
+        """What is left after each action; the faults themselves are the findings."""
+        for case in cases:
+            found = findings(case.graph)
+            left, scores = 1.0, list[float]()
+            for segment in case.segments:
+                left *= prod(1.0 - one.severity for one in found if one.span in segment.actions)
+                scores.append(left)
+            yield Verdict(tuple(scores), 1.0, findings=tuple(found))

@@ -11,17 +11,18 @@ __all__ = ["score_deltas", "smeared", "smeared_onto"]
 
 
 @jit
-def score_deltas(scores: F64, action_mask: BOOL, offsets: I64) -> F64:
+def score_deltas(scores: F64, score_start: F64, action_mask: BOOL, offsets: I64) -> F64:
     """Progress: the score of the state after an action minus that of the state before it.
 
     scores       f64[N]    score of the state after span i; NaN = no opinion: the state before it stands
+    score_start  f64[T]    score before the first action; NaN = 1
     action_mask  bool[N]   spans the policy chose; all others are stepped over
     offsets      i64[T+1]  trajectory t owns spans offsets[t]:offsets[t+1]
-    returns      f64[N]    scores_k - scores_{k-1}, 1 before the first action; 0 on observations
+    returns      f64[N]    scores_k - scores_{k-1}, score_start before the first action; 0 on observations
     """
     deltas = np.zeros(len(scores))
     for t in range(len(offsets) - 1):
-        before = 1.0
+        before = 1.0 if np.isnan(score_start[t]) else score_start[t]
         for i in range(offsets[t], offsets[t + 1]):
             if action_mask[i] and not np.isnan(scores[i]):
                 deltas[i] = scores[i] - before

@@ -26,7 +26,9 @@ Filled: TypeAlias = dict[str, Batch]
 
 TOLERANCE = 1e-6
 """How far the terms of a span may be from its credit; a million-millionth of their sizes is allowed for rounding."""
-OF_TRAJECTORIES = frozenset({"outcome", "group", "pool", "terminated", "truncated", "policy_version", "bootstrap"})
+OF_TRAJECTORIES = frozenset(
+    {"outcome", "group", "pool", "terminated", "truncated", "policy_version", "bootstrap", "score_start"}
+)
 """Columns of the batch with one value a trajectory."""
 PUT_IN = "put your own in with dataclasses.replace(batch, {name}=...)"
 CRITIC = f"name a critic that fills it (`critic=`), or {PUT_IN}"

@@ -33,7 +33,9 @@ PIECE_SPANS = 100_000
 """Spans whose credit one transaction keeps: others wait for it no longer than it takes."""
 KEPT_NOTES = 100
 """Notes of one kind that are kept with a run."""
-OF_TRAJECTORIES = frozenset({"outcome", "group", "pool", "terminated", "truncated", "policy_version", "bootstrap"})
+OF_TRAJECTORIES = frozenset(
+    {"outcome", "group", "pool", "terminated", "truncated", "policy_version", "bootstrap", "score_start"}
+)
 OF_EDGES = frozenset({"parents", "parent_weight", "parent_kind"})
 _log = logging.getLogger(__name__)
 
