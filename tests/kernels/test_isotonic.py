@@ -42,6 +42,7 @@ def test_the_map_by_hand(x, y, weight, knots, values):
 def test_between_knots_it_is_linear_and_beyond_them_constant():
     got = mapped(np.array([1.0, 3.0]), np.array([0.0, 1.0]), np.array([-5, 1, 1.5, 3, 9, NAN]))
     np.testing.assert_array_equal(got, [0, 0, 0.25, 1, 1, NAN])
+    np.testing.assert_array_equal(mapped(np.array([1.0]), np.array([0.5]), np.array([0, NAN])), [0.5, NAN])
     assert np.isnan(mapped(np.zeros(0), np.zeros(0), np.array([0.5]))).all()
 
 

@@ -29,7 +29,9 @@ def isotonic(x: F64, y: F64, weight: F64) -> tuple[F64, F64]:
 
 def mapped(knots: F64, values: F64, x: F64) -> F64:
     """f64[n]: the map of `isotonic` at x f64[n]; NaN stays NaN, and all is NaN where there is no knot."""
-    return np.interp(x, knots, values) if len(knots) else np.full(len(x), np.nan)
+    if not len(knots):
+        return np.full(len(x), np.nan)
+    return np.where(np.isnan(x), np.nan, np.interp(x, knots, values))  # of one knot numpy makes a number for NaN too
 
 
 @jit
