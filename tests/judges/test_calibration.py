@@ -77,6 +77,19 @@ def test_it_says_what_scikit_learn_says(drawn, bins):
         assert (area.value, area.why) == (None, "it takes runs that passed and runs that did not")
 
 
+def test_what_luck_alone_makes_of_the_error():
+    """Chance one half: |hits - n / 2| / n is 1/2 of one run, 1/4 on average of two; scores of 0 and 1 leave no luck."""
+    for n, wanted in ((1, 0.5), (2, 0.25)):
+        found = curve(np.full(n, 0.5), np.zeros(n), np.arange(n), edges_by_width(), QUICK)
+        assert found.ece_by_luck == pytest.approx(wanted, abs=0.05)
+    assert curve(np.array([0.0, 1.0]), np.zeros(2), np.arange(2), edges_by_width(), QUICK).ece_by_luck == 0
+    random = np.random.default_rng(3)
+    score = random.random(500)
+    found = curve(score, (random.random(500) < score).astype(float), np.arange(500), edges_by_width(), QUICK)
+    assert found.ece.value == pytest.approx(found.ece_by_luck, rel=0.5)
+    assert 0.01 < found.ece_by_luck < 0.06
+
+
 def test_intervals_hold_what_they_say():
     """The share that a calibrated judge gets right is in its interval in about 95 of 100 samples."""
     random, inside, seeds = np.random.default_rng(5), 0, 100

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from trajcredit.arrays import offsets_of
 from trajcredit.critics.folds import FOLDS, folds_of
-from trajcredit.judges.crossfit import calibrated, cross_fitted, folds, running_totals
+from trajcredit.judges.crossfit import calibrated, cross_fitted, folds
 
 NAN = np.nan
 score = st.one_of(st.just(NAN), st.integers(0, 5).map(lambda k: k / 5))
@@ -101,15 +100,3 @@ def test_a_judge_that_is_off_by_a_habit_is_put_right():
     got = cross_fitted(truth / 2, passed, np.ones(600), folds(np.arange(600)))
     assert ((got - passed) ** 2).mean() < ((truth / 2 - passed) ** 2).mean() - 0.05
     assert np.abs(got - truth).mean() < 0.08
-
-
-@pytest.mark.parametrize(
-    ("credit", "offsets", "wanted"),
-    [
-        pytest.param([0.5, -0.25, 1], [0, 3], [0.5, 0.25, 1.25], id="added up"),
-        pytest.param([0.5, NAN, 1], [0, 3], [0.5, NAN, 1.5], id="no opinion adds nothing"),
-        pytest.param([0.5, 1], [0, 1, 1, 2], [0.5, 1], id="each run anew, an empty one among them"),
-    ],
-)
-def test_running_totals_by_hand(credit, offsets, wanted):
-    np.testing.assert_array_equal(running_totals(np.array(credit), np.array(offsets)), wanted)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from trajcredit.errors import InputError
-from trajcredit.judges import Reliability, Sampling, Segments, reliability
-from trajcredit.judges.crossfit import running_totals
+from trajcredit.judges.estimates import Sampling
+from trajcredit.judges.reliability import Reliability, Segments, reliability
+from trajcredit.judges.states import running_totals
 
 NAN = np.nan
 QUICK = Sampling(draws=50)
@@ -122,7 +123,7 @@ def test_a_warning_is_a_sentence_with_the_figures(made):
     ("change", "message"),
     [
         pytest.param({"outcome": np.zeros(3)}, r"outcome: shape \(3,\), and final_score has \(80,\)", id="lengths"),
-        pytest.param({"kind": "vibe"}, "kind: 'vibe', and it is one of state, credit", id="kind"),
+        pytest.param({"scale": "vibe"}, "scale: 'vibe', and it is one of state, credit", id="scale"),
         pytest.param({"final_score": np.full(80, 1.5)}, "final_score: from 0 to 1.5", id="no probability"),
         pytest.param({"final_score": np.full(80, np.inf)}, "final_score: infinite", id="infinite"),
         pytest.param({"repeats": np.zeros(320)}, r"repeats: shape \(320,\)", id="repeats of one dimension"),

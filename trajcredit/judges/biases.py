@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from trajcredit.arrays import BOOL, F64, I64
-from trajcredit.judges.crossfit import owners
 from trajcredit.judges.estimates import Estimate, Sampling, divided, of_ratio, of_rows
+from trajcredit.judges.states import owners
 from trajcredit.kernels.ranks import counted_spearman, places, spearman
 
 __all__ = ["PLACES", "LengthBias", "Place", "PositionBias", "length_bias", "position_bias", "relative_position"]

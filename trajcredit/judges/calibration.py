@@ -24,6 +24,8 @@ __all__ = [
 ]
 
 BINS = 10
+LUCK = 200
+"""Draws of outcomes behind the calibration error by luck."""
 NOTHING = "no score with an outcome"
 
 
@@ -47,6 +49,8 @@ class Curve:
     bins: tuple[Bin, ...]
     ece: Estimate
     """Expected calibration error: |share passed - mean score|, the mean over trajectories. 0 to 1."""
+    ece_by_luck: float
+    """The ECE to expect of these scores if they were the chances to pass, run by run: more is miscalibration."""
     mce: Estimate
     """Maximum calibration error: the largest of these differences. 0 to 1."""
 
@@ -90,7 +94,9 @@ def curve(score: F64, passed: F64, group: I64, edges: F64, sampling: Sampling) -
     """The reliability curve over bins with these edges f64[B+1]; n > 0.
 
     Bins as scikit-learn's `calibration_curve`: a score at an edge is in the bin below it. ECE and MCE: Naeini, Cooper
-    and Hauskrecht 2015; Guo et al. 2017 (arXiv 1706.04599), eq. 3 and 5. Edges stay where they are in all draws.
+    and Hauskrecht 2015; Guo et al. 2017 (arXiv 1706.04599), eq. 3 and 5. Edges stay where they are in all draws. Both
+    errors are above 0 by luck alone, more so of few runs, and so are their intervals: `ece_by_luck` is what to hold the
+    first one against.
     """
     inside = np.searchsorted(edges[1:-1], score)[:, None] == np.arange(len(edges) - 1)
     filled = np.flatnonzero(inside.any(0))
@@ -108,7 +114,17 @@ def curve(score: F64, passed: F64, group: I64, edges: F64, sampling: Sampling) -
         here = inside[:, k]
         share = of_share(passed[here] == 1.0, group[here], sampling, NOTHING)
         drawn.append(Bin(float(edges[k]), float(edges[k + 1]), share.n, float(score[here].mean()), share))
-    return Curve(tuple(drawn), ece, mce)
+    return Curve(tuple(drawn), ece, _by_luck(score, inside.argmax(1), sampling), mce)
+
+
+def _by_luck(score: F64, place: I64, sampling: Sampling) -> float:
+    """Mean ECE over outcomes drawn with the scores as chances, independently: rollouts of a task stray further."""
+    random = np.random.default_rng(sampling.seed)
+    apart = 0.0
+    for _ in range(LUCK):
+        drawn = random.random(len(score)) < score
+        apart += float(np.abs(np.bincount(place, drawn - score)).sum())
+    return apart / (LUCK * len(score))
 
 
 def brier(score: F64, passed: F64, group: I64, sampling: Sampling) -> Estimate:

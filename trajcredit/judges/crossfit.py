@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from trajcredit.arrays import BOOL, F64, I64
+from trajcredit.judges.states import owners
 from trajcredit.kernels.folds import FOLDS, folds_of
 from trajcredit.kernels.isotonic import isotonic, mapped
 
-__all__ = ["calibrated", "cross_fitted", "folds", "owners", "running_totals"]
+__all__ = ["calibrated", "cross_fitted", "folds"]
 
 
 def folds(group: I64) -> I64:
@@ -16,11 +17,6 @@ def folds(group: I64) -> I64:
     known, place = np.unique(group, return_inverse=True)
     fold: I64 = folds_of([str(number) for number in known.tolist()], FOLDS)[place]
     return fold
-
-
-def owners(offsets: I64) -> I64:
-    """The trajectory i64[N] that each row belongs to."""
-    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
 def cross_fitted(score: F64, outcome: F64, weight: F64, fold: I64) -> F64:
@@ -61,17 +57,3 @@ def calibrated(scores: F64, action_mask: BOOL, span_offsets: I64, outcome: F64, 
     states = np.bincount(owner, ~np.isnan(score), minlength=len(outcome))
     weight = 1.0 / np.maximum(states, 1.0)
     return cross_fitted(score, outcome[owner], weight[owner], folds(group)[owner])
-
-
-def running_totals(credit: F64, offsets: I64) -> F64:
-    """The credit given so far, after each segment: what a judge of segments says of the state.
-
-    credit   f64[S]    NaN = no opinion: adds nothing, and has no total
-    offsets  i64[T+1]
-    returns  f64[S]
-    """
-    total = np.full(len(credit), np.nan)
-    for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-        own = credit[start:end]
-        total[start:end] = np.where(np.isnan(own), np.nan, np.nancumsum(own))
-    return total

@@ -14,12 +14,13 @@ from trajcredit.judges.agreement import DEAD_ZONE, Agreement, SelfConsistency, a
 from trajcredit.judges.base_rate import BaseRate, worse_than_base_rate
 from trajcredit.judges.biases import LengthBias, PositionBias, length_bias, position_bias
 from trajcredit.judges.calibration import Calibration, auc, calibration
-from trajcredit.judges.crossfit import cross_fitted, folds, owners
+from trajcredit.judges.crossfit import cross_fitted, folds
 from trajcredit.judges.estimates import Estimate, Sampling
+from trajcredit.judges.states import owners
 
-__all__ = ["LABELS", "PASSED", "Kind", "Reliability", "Segments", "passed_of", "reliability"]
+__all__ = ["LABELS", "PASSED", "Reliability", "Scale", "Segments", "passed_of", "reliability"]
 
-Kind: TypeAlias = Literal["state", "credit"]
+Scale: TypeAlias = Literal["state", "credit"]
 """What a judge gives: a score in [0, 1] of the state after an action, or a credit in [-1, 1] to a segment."""
 PASSED = 0.5
 """A run passed with an outcome of at least this."""
@@ -45,7 +46,7 @@ class Segments:
 class Reliability:
     """Of one judge. Whole parts that cannot be told are null, and `without` says why by the name of the part."""
 
-    kind: Kind
+    scale: Scale
     trajectories: int
     """Those with a final score and an outcome: all but the parts on segments are about these."""
     groups: int
@@ -86,7 +87,7 @@ def reliability(
     final_score: F64,
     outcome: F64,
     group: I64,
-    kind: Kind = "state",
+    scale: Scale = "state",
     *,
     characters: F64 | None = None,
     segments: Segments | None = None,
@@ -112,16 +113,16 @@ def reliability(
     """
     sampling = sampling or Sampling()
     scored = ~np.isnan(final_score)
-    _check(final_score, outcome, group, kind, characters)
+    _check(final_score, outcome, group, scale, characters)
     passed = passed_of(outcome)
     known = scored & ~np.isnan(passed)
     score, hit, own, fold = final_score[known], passed[known], group[known], folds(group)[known]
     without: dict[str, str] = {}
     mapped = cross_fitted(score, hit, np.ones(len(score)), fold)
-    raw = _calibration("raw", score, hit, own, sampling, without) if kind == "state" else None
-    if kind == "credit":
+    raw = _calibration("raw", score, hit, own, sampling, without) if scale == "state" else None
+    if scale == "credit":
         without["raw"] = "a sum of credits is no probability; see `calibrated`"
-    against = [worse_than_base_rate(score, hit, own, own, "raw", sampling)] if kind == "state" else []
+    against = [worse_than_base_rate(score, hit, own, own, "raw", sampling)] if scale == "state" else []
     against.append(worse_than_base_rate(mapped, hit, fold, own, "calibrated", sampling))
     consistency: SelfConsistency | None = None
     position: PositionBias | None = None
@@ -135,7 +136,7 @@ def reliability(
         consistency = _consistency(repeats, of_segment, dead_zone, sampling, without)
         agreed = _agreements(segments.credit, others or {}, labels, of_segment, dead_zone, sampling, without)
     return Reliability(
-        kind=kind,
+        scale=scale,
         trajectories=int(known.sum()),
         groups=len(np.unique(own)),
         passed=int(hit.sum()),
@@ -210,9 +211,9 @@ def _agreements(
     return tuple(agreement(credit, other, group, name, sampling, dead_zone) for name, other in against.items())
 
 
-def _check(final: F64, outcome: F64, group: I64, kind: str, characters: F64 | None) -> None:
-    if kind not in get_args(Kind):
-        raise InputError(f"kind: {kind!r}, and it is one of {', '.join(get_args(Kind))}")
+def _check(final: F64, outcome: F64, group: I64, scale: str, characters: F64 | None) -> None:
+    if scale not in get_args(Scale):
+        raise InputError(f"scale: {scale!r}, and it is one of {', '.join(get_args(Scale))}")
     named = {"final_score": final, "outcome": outcome, "group": group, "characters": characters}
     for name, column in named.items():
         if column is not None and column.shape != final.shape:
@@ -220,7 +221,7 @@ def _check(final: F64, outcome: F64, group: I64, kind: str, characters: F64 | No
     if np.isinf(final).any():
         raise InputError("final_score: infinite; NaN is for none")
     low, high = np.nanmin(final, initial=0.0), np.nanmax(final, initial=0.0)
-    if kind == "state" and (low < 0 or high > 1):
+    if scale == "state" and (low < 0 or high > 1):
         raise InputError(f"final_score: from {low:g} to {high:g}, and scores of states are in [0, 1]")
 
 
