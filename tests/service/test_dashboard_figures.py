@@ -10,17 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trajcredit.kernels.ranks import midranks, spearman
 from trajcredit.service.dashboard_agreement import correlations
 from trajcredit.service.dashboard_figures import (
     Interval,
     deciles,
     ks,
     mean_interval,
-    midranks,
     pass_at_k,
     settled,
     snapped,
-    spearman,
     step_bins,
     unbiased,
     wilson,

@@ -18,9 +18,9 @@ from trajcredit.batching import Batch, decisions
 from trajcredit.critics.filling import LEAST_GROUPS
 from trajcredit.errors import InputError
 from trajcredit.graph import EDGE_KINDS, SpanGraph
+from trajcredit.kernels.draws import HIGH, LOW, weights
 from trajcredit.kernels.visits import first_visits, visitors
 from trajcredit.model import KIND_CODES
-from trajcredit.service.grading_intervals import HIGH, LOW, weights
 
 __all__ = ["LEAST_GROUPS", "Facts", "facts_of"]
 

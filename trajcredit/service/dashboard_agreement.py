@@ -9,7 +9,8 @@ from itertools import combinations
 import numpy as np
 
 from trajcredit.arrays import BOOL, F64, I64
-from trajcredit.service.dashboard_figures import midranks, rank_correlation, snapped
+from trajcredit.kernels.ranks import midranks, rank_correlation
+from trajcredit.service.dashboard_figures import snapped
 from trajcredit.service.dashboard_runs import MOST_READ, NO_RUN, RunRef, chosen
 from trajcredit.store import Store
 from trajcredit.store.filters import Filters

@@ -10,6 +10,7 @@ from math import sqrt
 import numpy as np
 
 from trajcredit.arrays import F64, I64
+from trajcredit.kernels.ranks import midranks
 
 __all__ = [
     "DRAWS",
@@ -19,12 +20,9 @@ __all__ = [
     "deciles",
     "ks",
     "mean_interval",
-    "midranks",
     "pass_at_k",
-    "rank_correlation",
     "settled",
     "snapped",
-    "spearman",
     "step_bins",
     "unbiased",
     "wilson",
@@ -120,38 +118,6 @@ def wilson(hits: int, n: int) -> Interval | None:
     share, square = hits / n, Z * Z / n
     middle, half = share + square / 2, Z * sqrt(share * (1 - share) / n + square / (4 * n))
     return Interval(share, max(0.0, (middle - half) / (1 + square)), min(1.0, (middle + half) / (1 + square)))
-
-
-def midranks(values: F64, owner: I64) -> F64:
-    """f64[N]: the rank of every value among those of its owner, from 1; equal ones share the mean of their ranks.
-
-    owner  i64[N]  ascending
-    """
-    order = np.lexsort((values, owner))
-    sorted_values, sorted_owner = values[order], owner[order]
-    new_owner = np.r_[True, sorted_owner[1:] != sorted_owner[:-1]][: len(order)]
-    starts = np.flatnonzero(new_owner | np.r_[True, sorted_values[1:] != sorted_values[:-1]][: len(order)])
-    ends = np.r_[starts[1:], len(order)]
-    first = np.flatnonzero(new_owner)
-    own_first = first[np.cumsum(new_owner)[starts] - 1] if len(starts) else starts
-    ranks = np.empty(len(order))
-    ranks[order] = np.repeat((starts + ends - 1) / 2 - own_first + 1, ends - starts)
-    return ranks
-
-
-def rank_correlation(a: F64, b: F64, owner: I64, size: int) -> F64:
-    """f64[size]: Pearson's correlation of two columns of `midranks` for each owner; NaN where one is constant."""
-    n = np.bincount(owner, minlength=size)
-    middle = ((n + 1) / 2)[owner]  # midranks keep the mean of ranks, so constant ones are exactly 0 from it
-    da, db = a - middle, b - middle
-    ab, aa, bb = (np.bincount(owner, product, size) for product in (da * db, da * da, db * db))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.clip(np.where((aa > 0) & (bb > 0), ab / np.sqrt(aa * bb), np.nan), -1.0, 1.0)
-
-
-def spearman(a: F64, b: F64, owner: I64, size: int) -> F64:
-    """Spearman's rank correlation of a and b for each owner, ties by midranks (Spearman 1904; Kendall 1945)."""
-    return rank_correlation(midranks(a, owner), midranks(b, owner), owner, size)
 
 
 def snapped(credit: F64, owner: I64, size: int) -> F64:

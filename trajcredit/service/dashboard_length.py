@@ -9,8 +9,9 @@ from typing import Literal
 import numpy as np
 
 from trajcredit.arrays import BOOL, F64, I64
+from trajcredit.kernels.ranks import spearman
 from trajcredit.model import REWARD_SOURCES
-from trajcredit.service.dashboard_figures import Interval, deciles, mean_interval, settled, spearman
+from trajcredit.service.dashboard_figures import Interval, deciles, mean_interval, settled
 from trajcredit.service.dashboard_runs import MOST_READ, RunRef, chosen
 from trajcredit.store import Store
 from trajcredit.store.border import finite

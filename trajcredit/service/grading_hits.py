@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import nan, sqrt
+from math import nan
 
 import numpy as np
 
 from trajcredit.arrays import F64
+from trajcredit.kernels.shares import wilson
 from trajcredit.service.grading_culprits import MEASURES, Culprits
 from trajcredit.service.grading_intervals import Figure, bootstrap
 from trajcredit.service.grading_places import Case
 
 __all__ = ["Hits", "hits", "wilson"]
 
-Z = 1.959963984540054
-"""The 97.5 % point of the standard normal distribution."""
 AT_1, AT_3, MRR = (MEASURES.index(name) for name in ("acc@1", "acc@3", "mrr"))
 
 
@@ -50,18 +49,6 @@ def hits(cases: Sequence[Case], advantages: Mapping[str, F64], draws: int, seed:
         name: Hits(n, _with_wilson(found[AT_1]), _with_wilson(found[AT_3]), _of_several(found[MRR]))
         for name, found in figures.items()
     }
-
-
-def wilson(share: float, n: int) -> tuple[float, float]:
-    """The 95 % score interval of a share of n (Wilson 1927, as in Brown, Cai and DasGupta 2001, section 3.1.1).
-
-    (p + z^2/2n +- z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2/n)
-    """
-    if n < 1:
-        return nan, nan
-    p, part = min(max(share, 0.0), 1.0), Z * Z / n
-    middle, half = p + part / 2, Z * sqrt(p * (1 - p) / n + part / (4 * n))
-    return max(0.0, (middle - half) / (1 + part)), min(1.0, (middle + half) / (1 + part))
 
 
 def _with_wilson(figure: Figure) -> Figure:

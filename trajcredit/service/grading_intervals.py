@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from trajcredit.arrays import F64, I64
+from trajcredit.kernels.draws import interval, weights
 
-__all__ = ["Figure", "Statistic", "bootstrap", "numbered", "weights"]
-
-LOW, HIGH = 2.5, 97.5
-"""Percentiles of a 95 % interval (Efron 1979; clusters as in Davison and Hinkley 1997, section 3.8)."""
+__all__ = ["Figure", "Statistic", "bootstrap", "numbered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +42,6 @@ def numbered(names: Sequence[str]) -> I64:
     return np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64)
 
 
-def weights(strata: I64, draws: int, seed: int) -> Iterator[F64]:
-    """How often each of G groups is drawn, `draws` times; of every stratum as many as it has, with replacement.
-
-    strata  i64[G]  numbers from 0
-    """
-    members = [np.flatnonzero(strata == stratum) for stratum in range(int(strata.max(initial=-1)) + 1)]
-    random = np.random.default_rng(seed)
-    for _ in range(draws):
-        drawn = [own[random.integers(0, len(own), len(own))] for own in members]
-        yield np.bincount(np.concatenate(drawn), minlength=len(strata)).astype(np.float64)
-
-
 def bootstrap(
     statistics: Mapping[str, Statistic], counts: I64, strata: I64, draws: int, seed: int
 ) -> tuple[dict[str, list[Figure]], dict[str, list[Figure]]]:
@@ -77,14 +63,6 @@ def bootstrap(
 
 def _figures(point: F64, drawn: F64, counts: I64) -> list[Figure]:
     return [
-        Figure(float(value), *_interval(drawn[:, k]), n)
+        Figure(float(value), *interval(drawn[:, k]), n)
         for k, (value, n) in enumerate(zip(point.tolist(), counts.tolist(), strict=True))
     ]
-
-
-def _interval(drawn: F64) -> tuple[float, float]:
-    known = drawn[~np.isnan(drawn)]
-    if not len(known):
-        return float("nan"), float("nan")
-    low, high = np.percentile(known, [LOW, HIGH])
-    return float(low), float(high)

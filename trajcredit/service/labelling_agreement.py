@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import isnan
 from typing import TypeAlias
+
+import numpy as np
+
+from trajcredit.kernels import agreement
 
 __all__ = ["Kappa", "Said", "cohen", "kappa"]
 
@@ -47,8 +52,9 @@ def kappa(said: Iterable[Said]) -> Kappa | None:
 
 def cohen(pairs: Sequence[tuple[str, str]]) -> float | None:
     """(p_o - p_e) / (1 - p_e): agreement seen and by chance (Cohen 1960, eq. 1); null where p_e is 1."""
-    n = len(pairs)
-    first, second = Counter(a for a, _ in pairs), Counter(b for _, b in pairs)
-    seen = sum(a == b for a, b in pairs) * n  # in n-ths of n, so that whole numbers are compared
-    chance = sum(first[verdict] * second[verdict] for verdict in first)
-    return None if chance == n * n else (seen - chance) / (n * n - chance)
+    number = {verdict: k for k, verdict in enumerate(sorted({verdict for pair in pairs for verdict in pair}))}
+    confusion = np.zeros((len(number), len(number)))
+    for a, b in pairs:
+        confusion[number[a], number[b]] += 1
+    found = float(agreement.cohen(confusion, agreement.nominal(len(number))))
+    return None if isnan(found) else found
