@@ -39,6 +39,13 @@ def test_rollouts_that_all_agree_count_once_a_task():
     assert share(flags, task).low == pytest.approx(share(np.array([True, False] * 5), np.arange(10)).low)
 
 
+def test_one_task_says_as_much_as_one_unit():
+    one = share(np.array([True, False, True]), np.zeros(3, dtype=np.int64))
+    assert (one.value, one.clusters) == (2 / 3, 1)
+    assert one.low < 0.1
+    assert one.high > 0.9
+
+
 def test_no_true_unit_is_exactly_zero_and_still_uncertain():
     found = share(np.zeros(30, dtype=bool), np.arange(30) // 3)
     assert (found.value, found.low) == (0.0, 0.0)

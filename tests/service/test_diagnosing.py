@@ -102,6 +102,21 @@ def test_evidence_names_the_span_of_the_second_charge():
     assert found.more > 0
 
 
+@pytest.mark.parametrize(("mark", "told"), [(-1.0, "every outcome passes at -1"), (7.0, "no outcome passes at 7")])
+def test_a_pass_mark_that_tells_nothing_apart_is_said_wherever_passes_are_counted(mark, told):
+    found = looked(SOUND, pass_at=mark)
+    assert (found.over.passed, found.over.lowest, found.over.highest) == (len(SOUND) if mark < 0 else 0, 0.0, 1.0)
+    assert told in mode(found, "sparse_reward").says
+    for text in (markdown(found), html(found)):
+        assert len(re.findall(told.replace("-", r"\\?-"), text, re.IGNORECASE)) == 3
+    assert looked(SOUND).over.split is None
+
+
+def test_a_comparison_says_what_only_one_side_has():
+    rows = [replace(t, policy_version=str(n % 2), rewards=t.rewards[n % 2 :]) for n, t in enumerate(SOUND)]
+    assert "No common task has these on both sides: reward, pass rate" in markdown(looked(rows, compare=("0", "1")))
+
+
 @pytest.fixture
 def stored(store):
     ingesting.ingest(store, "default", [ingesting.Log(b"\n".join(map(encode, SICK)), "sick.jsonl")])
@@ -151,14 +166,23 @@ def hostile():
     """The sick world with names that would do something if they could."""
     spans = [[replace(s, name=HOSTILE) if s.name == "charge_card" else s for s in t.spans] for t in SICK]
     return [
-        replace(t, id=f"{t.id} {HOSTILE}", spans=own, tools=[], policy_version=f"v{n % 2} {HOSTILE}", model=HOSTILE)
+        replace(
+            t,
+            id=f"{t.id} {HOSTILE}",
+            task=f"{t.task} {HOSTILE}",
+            rewards=[*t.rewards, Reward(float(n % 3), "reward_model", name=HOSTILE)],
+            spans=own,
+            tools=[],
+            policy_version=f"v{n % 2} {HOSTILE}",
+            model=HOSTILE,
+        )
         for n, (t, own) in enumerate(zip(SICK, spans, strict=True))
     ]
 
 
 def test_hostile_text_is_shown_in_html_and_does_nothing():
     names = sorted({t.policy_version for t in hostile()})
-    page = html(looked(hostile(), compare=tuple(names)))
+    page = html(looked(hostile(), compare=tuple(names), reward=HOSTILE))
     for harmful in ("<script", "\u202e", "\u200b", "<img", "href=", "src=", "onerror"):
         assert harmful not in page
     assert "&lt;script&gt;alert(1)" in page
@@ -170,7 +194,7 @@ def test_hostile_text_is_shown_in_html_and_does_nothing():
 
 def test_hostile_text_is_no_markdown():
     names = sorted({t.policy_version for t in hostile()})
-    text = markdown(looked(hostile(), compare=tuple(names)))
+    text = markdown(looked(hostile(), compare=tuple(names), reward=HOSTILE))
     assert not re.search(r"(?<!\\)[<`\[@]", text)
     assert "http://" not in text
     assert "\u202e" not in text

@@ -23,7 +23,7 @@ def group_collapse(table: Table) -> Verdict:
             f"{int(table.scored.sum()):,} scored trajectories, none with a scored sibling",
             THRESHOLD,
         )
-    uniform = np.array([np.ptp(table.outcome[own]) == 0 for own in groups])
+    uniform = np.array([table.alike(own) for own in groups])
     found = share(uniform, np.array([table.task[own[0]] for own in groups]))
     passing = sum(bool(table.passed[own[0]]) for own, same in zip(groups, uniform, strict=True) if same)
     spread = float(np.mean([table.outcome[own].std() for own in groups]))

@@ -62,12 +62,12 @@ def share(flags: BOOL, cluster: I64) -> Interval:
     """Share of true units: Wilson's score interval (Wilson 1927) at the effective number of units.
 
     n_eff = n / deff, deff the variance between clusters against that of independent units (Kish 1965), at least 1;
-    where all units agree that cannot be seen, and n_eff is the number of clusters.
+    where all units agree, or there is one cluster, that cannot be seen, and n_eff is the number of clusters.
     """
     n = len(flags)
     value, spread, count = _linearised(flags.astype(np.float64), np.ones(n), cluster)
     plain = value * (1 - value) / n
-    effective = count if plain == 0 else n / max(1.0, spread**2 / plain)
+    effective = count if plain == 0 or count < 2 else n / max(1.0, spread**2 / plain)
     middle = (value + Z**2 / (2 * effective)) / (1 + Z**2 / effective)
     reach = Z / (1 + Z**2 / effective) * sqrt(value * (1 - value) / effective + Z**2 / (4 * effective**2))
     low = 0.0 if value == 0 else max(0.0, middle - reach)  # rounding alone would leave 1e-18
