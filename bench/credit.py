@@ -74,7 +74,6 @@ TREE = (
     ("siblings, calls on no path to the outcome; few trajectories an update", "dag:off_path=0.3"),
     ("siblings and nothing else", "rloo"),
     ("one rollout a task", "moving_average"),
-    ("failed runs that no outcome tells apart, in which the rules find something: to read, never to train", "judge"),
 )
 """What is found -> what it leads to."""
 SIZES = ("64", "256", "1024")
