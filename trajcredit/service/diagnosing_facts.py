@@ -19,7 +19,7 @@ from trajcredit.model import KIND_CODES, Reward, RewardSource
 from trajcredit.service.attributing import scored
 from trajcredit.service.plugins import Choice
 
-__all__ = ["Asked", "reads_texts", "table_of"]
+__all__ = ["PASS", "Asked", "reads_texts", "table_of"]
 
 PASS = 0.5
 """An outcome of at least this passes, unless another is asked for."""
