@@ -235,8 +235,8 @@ def test_outcomes_that_differ_by_rounding_are_equal(mode):
     ("outcomes", "mark", "split"),
     [
         ((0.0, 1.0), 0.5, None),
-        ((0.0, 1.0), -1.0, "every outcome passes at -1: they go from 0 to 1"),
-        ((-5.0, -1.0), 0.5, "no outcome passes at 0.5: they go from -5 to -1"),
+        ((0.0, 1.0), -1.0, "every outcome passes at -1: outcomes go from 0 to 1"),
+        ((-5.0, -1.0), 0.5, "no outcome passes at 0.5: outcomes go from -5 to -1"),
         ((0.0, 0.0), 0.5, None),
         ((1.0, 1.0), 0.5, None),
     ],

@@ -59,6 +59,7 @@ def test_the_least_trusted_reward_is_held_against_the_most_trusted(sources, aske
     [
         ({"reward": "verifier", "against": "verifier"}, "against itself"),
         ({"against": "taste"}, "no reward source 'taste'"),
+        ({"against": ""}, "no reward source ''"),
         ({"reward": "taste"}, "no reward source 'taste'"),
         ({"pass_at": float("nan")}, "pass_at is a finite number"),
         ({"group_by": "colour"}, "cannot group by colour"),
@@ -68,6 +69,14 @@ def test_the_least_trusted_reward_is_held_against_the_most_trusted(sources, aske
 def test_what_cannot_be_asked_is_told(asked, message):
     with pytest.raises(InputError, match=message):
         looked(SOUND, **asked)
+
+
+def test_a_reward_is_not_held_against_itself_under_another_name():
+    runs = [replace(t, rewards=[Reward(float(n % 2), "judge", name="taste"), Reward(1.0)]) for n, t in enumerate(SOUND)]
+    with pytest.raises(InputError, match="cannot hold 'taste' against 'judge': they are the same rewards"):
+        looked(runs, reward="taste", against="judge")
+    two = [replace(t, rewards=[*t.rewards, Reward(0.0, "judge", name="style")]) for t in runs]
+    assert looked(two, reward="taste", against="judge").over.trusted == "judge"
 
 
 def test_an_attributor_that_follows_dependencies_gives_no_credit_off_the_path():
@@ -108,7 +117,7 @@ def test_a_pass_mark_that_tells_nothing_apart_is_said_wherever_passes_are_counte
     assert (found.over.passed, found.over.lowest, found.over.highest) == (len(SOUND) if mark < 0 else 0, 0.0, 1.0)
     assert told in mode(found, "sparse_reward").says
     for text in (markdown(found), html(found)):
-        assert len(re.findall(told.replace("-", r"\\?-"), text, re.IGNORECASE)) == 3
+        assert len(re.findall(told.replace("-", r"\\?-"), text, re.IGNORECASE)) == 4
     assert looked(SOUND).over.split is None
 
 

@@ -104,7 +104,7 @@ class Table:
         if self.bounds is None or 0 < passing < known or self.alike(np.flatnonzero(self.scored)):
             return None
         who = "every outcome passes" if passing else "no outcome passes"
-        return f"{who} at {self.pass_at:g}: they go from {self.bounds[0]:g} to {self.bounds[1]:g}"
+        return f"{who} at {self.pass_at:g}: outcomes go from {self.bounds[0]:g} to {self.bounds[1]:g}"
 
     def alike(self, rows: I64) -> bool:
         """Whether the outcomes of these scored rows are equal, but for what sums of span rewards lose by rounding."""
