@@ -13,7 +13,19 @@ import numpy as np
 
 from trajcredit.arrays import BOOL, F64, I64
 
-__all__ = ["LEAST", "Interval", "Z", "bootstrap", "change", "mean", "ratio", "share", "spearman", "t_quantile"]
+__all__ = [
+    "LEAST",
+    "Interval",
+    "Z",
+    "bootstrap",
+    "change",
+    "mean",
+    "portion",
+    "ratio",
+    "share",
+    "spearman",
+    "t_quantile",
+]
 
 LEAST = 8
 """Clusters below which no interval is taken: with fewer even their spread is a guess."""
@@ -51,6 +63,19 @@ def ratio(num: F64, den: F64, cluster: I64, z: float = Z) -> Interval:
     value, spread, count = _linearised(num, den, cluster)
     reach = t_quantile(max(count - 1, 1), z) * spread
     return Interval(value, value - reach, value + reach, count)
+
+
+def portion(num: F64, den: F64, cluster: I64) -> Interval:
+    """`ratio` of parts to wholes, 0 <= num <= den, so an interval within 0..1.
+
+    Where every cluster has none or all of it, its spread cannot be seen: Wilson's interval at the number of clusters.
+    """
+    found = ratio(num, den, cluster)
+    if found.value in (0, 1):
+        units = np.full(found.clusters, found.value == 1)
+        edge = share(units, np.arange(found.clusters))
+        return Interval(found.value, edge.low, edge.high, found.clusters)
+    return Interval(found.value, max(0.0, found.low), min(1.0, found.high), found.clusters)
 
 
 def mean(values: F64, cluster: I64, z: float = Z) -> Interval:
