@@ -30,6 +30,8 @@ PAGE = ROOT / "docs" / "credit.md"
 MODULE = ROOT / "trajcredit" / "service" / "grading_measured.py"
 BEGIN, END = "<!-- measured: {} -->", "<!-- end of measured -->"
 DRAWS = 1000
+WIDTH = 120
+"""Characters of a line of the module, beyond which the formatter breaks it."""
 SETTINGS = (
     "grpo",
     "broadcast",
@@ -52,6 +54,7 @@ SETTINGS = (
     "gae:critic=sequence",
     "doubly_robust:w=0,critic=sequence",
     "doubly_robust:w=0,part=0.3,critic=sequence",
+    "doubly_robust:w=0,part=0.3,critic=best",
     "doubly_robust:w=0,part=0.3",
     "doubly_robust:w=0",
     "doubly_robust:w=1",
@@ -119,9 +122,16 @@ def with_part(text: str, name: str, lines: Sequence[str]) -> str:
 
 def module_text(text: str, figures: dict[str, list[float]]) -> str:
     """The module of figures with these, laid out as the formatter does."""
-    rows = [f'    "{name}": ({", ".join(map(str, row))}),' for name, row in figures.items()]
+    rows = [_laid_out(name, row) for name, row in figures.items()]
     head = text[: text.index("MEASURED: ")]
     return f"{head}MEASURED: dict[str, tuple[float, ...]] = {{\n" + "\n".join(rows) + "\n}\n"
+
+
+def _laid_out(name: str, row: Sequence[float]) -> str:
+    line = f'    "{name}": ({", ".join(map(str, row))}),'
+    if len(line) <= WIDTH:
+        return line
+    return "\n".join([f'    "{name}": (', *(f"        {value}," for value in row), "    ),"])
 
 
 # ---------------------------------------------------------------- the oracle bench

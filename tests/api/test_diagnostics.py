@@ -42,7 +42,9 @@ def test_filters_and_a_comparison(filled: Api) -> None:
     assert filled.get("/diagnostics", dataset="other")["over"]["trajectories"] == 0
     two = filled.get("/diagnostics", compare_a="0", compare_b="1", pass_at=0.9, group_by="task")
     assert two["comparison"]["field"] == "policy version"
-    assert two["over"]["pass_at"] == 0.9
+    assert (two["over"]["pass_at"], two["over"]["split"]) == (0.9, None)
+    beyond = filled.get("/diagnostics", pass_at=-1)["over"]
+    assert (beyond["passed"], beyond["split"]) == (len(SICK), "every outcome passes at -1: outcomes go from 0 to 1")
 
 
 @pytest.mark.parametrize(

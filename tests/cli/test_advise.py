@@ -89,3 +89,19 @@ def test_bad_usage_ends_with_two(arguments: list[str], complaint: str) -> None:
     result = advise(*arguments)
     assert result.exit_code == 2, result.output
     assert complaint in result.stderr
+
+
+def test_what_is_to_read_is_no_advice_to_train_on(tmp_path: Path) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Look"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "Error: no such place"},
+        {"role": "assistant", "content": "I could not."},
+    ]
+    log = tmp_path / "log.jsonl"
+    log.write_text(json.dumps({"messages": messages, "id": "r", "group": "g", "reward": 0}) + "\n")
+    lines = advise(str(log)).stdout.splitlines()
+    assert "recommended to train on: nothing" in lines
+    assert "recommended to read, or to look for a culprit: judge" in lines
+    assert f"  trajcredit score {log} -a judge" in lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.diagnostics.tables import detect, permuted, row
+from tests.diagnostics.tables import detect, permuted, row, table
 from trajcredit.diagnostics import MODES
 from trajcredit.diagnostics.calls import Again, Outdated
 from trajcredit.diagnostics.form import FEATURES
@@ -221,6 +221,30 @@ def test_small_data_do_not_alarm(mode):
     assert found.status == "needs"
     assert (found.low, found.high) == (None, None)
     assert "at least 8" in (found.needs or "")
+
+
+@pytest.mark.parametrize("mode", ["group_collapse", "sparse_reward"])
+def test_outcomes_that_differ_by_rounding_are_equal(mode):
+    rows = [row(k, outcome=value) for k in range(12) for value in (0.1 + 0.2, 0.3)]
+    assert detect(mode, [*rows, *(row(k, outcome=float(k % 2)) for k in (50, 50))]).figure == 1.0
+    small = [row(k, outcome=1e-12 * n) for k in range(12) for n in range(2)]
+    assert detect(mode, small).figure == 0.0, "what is small of itself is not rounding"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "mark", "split"),
+    [
+        ((0.0, 1.0), 0.5, None),
+        ((0.0, 1.0), -1.0, "every outcome passes at -1: outcomes go from 0 to 1"),
+        ((-5.0, -1.0), 0.5, "no outcome passes at 0.5: outcomes go from -5 to -1"),
+        ((0.0, 0.0), 0.5, None),
+        ((1.0, 1.0), 0.5, None),
+    ],
+)
+def test_a_pass_mark_beyond_all_outcomes_is_told(outcomes, mark, split):
+    rows = [row(k, outcome=outcomes[(k + n) % 2]) for k in range(9) for n in range(2)]
+    assert table(*rows, pass_at=mark).split == split
+    assert ("another mark" in detect("sparse_reward", rows, pass_at=mark).says) == (split is not None)
 
 
 def test_few_tasks_have_a_figure_and_evidence_and_no_verdict():

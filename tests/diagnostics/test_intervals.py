@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from trajcredit.diagnostics.intervals import bootstrap, change, mean, ratio, share, spearman, t_quantile
+from trajcredit.diagnostics.intervals import bootstrap, change, mean, portion, ratio, share, spearman, t_quantile
 
 
 @pytest.mark.parametrize(("df", "expected"), [(7, 2.3646), (9, 2.2622), (20, 2.0860), (60, 2.0003), (10_000, 1.9602)])
@@ -24,6 +24,18 @@ def test_a_ratio_by_hand():
     assert found.clusters == 2
 
 
+def test_a_part_stays_between_none_and_all_and_is_never_certain():
+    whole, task = np.full(24, 3.0), np.arange(24) // 2
+    none, all_of_it = (portion(part, whole, task) for part in (np.zeros(24), whole))
+    assert (none.value, none.low, none.clusters) == (0.0, 0.0, 12)
+    assert none.high == pytest.approx(1.959964**2 / (12 + 1.959964**2))
+    assert (all_of_it.value, all_of_it.high) == (1.0, 1.0)
+    assert all_of_it.low == pytest.approx(1 - none.high)
+    once = portion(np.eye(24)[0], whole, task)
+    assert ratio(np.eye(24)[0], whole, task).low < 0 == once.low < once.value == 1 / 72
+    assert once.high == ratio(np.eye(24)[0], whole, task).high
+
+
 def test_a_share_of_independent_units_is_wilsons():
     flags = np.array([True, False, True, False] * 5)
     found = share(flags, np.arange(20))
@@ -37,6 +49,13 @@ def test_a_share_of_independent_units_is_wilsons():
 def test_rollouts_that_all_agree_count_once_a_task():
     flags, task = np.repeat([True, False] * 5, 10), np.repeat(np.arange(10), 10)
     assert share(flags, task).low == pytest.approx(share(np.array([True, False] * 5), np.arange(10)).low)
+
+
+def test_one_task_says_as_much_as_one_unit():
+    one = share(np.array([True, False, True]), np.zeros(3, dtype=np.int64))
+    assert (one.value, one.clusters) == (2 / 3, 1)
+    assert one.low < 0.1
+    assert one.high > 0.9
 
 
 def test_no_true_unit_is_exactly_zero_and_still_uncertain():

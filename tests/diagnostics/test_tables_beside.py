@@ -74,6 +74,15 @@ def test_few_tasks_have_a_mean_and_no_interval():
     assert (point.reward, point.reward_low, point.pass_rate, point.kl) == (0.5, None, 0.5, None)
 
 
+def test_one_task_a_step_has_a_point_whatever_its_rollouts_did():
+    rows = [row(k, step=k, outcome=float(n < k)) for k in range(3) for n in range(2)]
+    assert [(point.pass_rate, point.pass_low) for point in trend(table(*rows)).points] == [
+        (0.0, None),
+        (0.5, None),
+        (1.0, None),
+    ]
+
+
 def test_neighbouring_steps_are_put_together_where_there_are_many():
     rows = [row(0, step=s, kl=1.0, kl_tokens=4) for s in range(3 * MOST)] + [row(1)]
     found = trend(table(*rows))
@@ -104,6 +113,11 @@ def test_a_comparison_counts_every_common_task_once():
 def test_a_comparison_the_other_way_round_is_its_negative():
     forth, back = compare(table(*versions()), "a", "b"), compare(table(*versions()), "b", "a")
     assert [one.difference for one in back.differences] == [-one.difference for one in forth.differences]
+
+
+def test_what_one_side_lacks_is_not_compared():
+    rows = [row(k, policy_version=v, **({"outcome": 1.0} if v == "a" else {})) for k in range(3) for v in "ab"]
+    assert [one.measure for one in compare(table(*rows), "a", "b").differences] == ["length"]
 
 
 def test_two_data_sets_are_compared_on_tasks_of_the_same_name():
@@ -138,30 +152,29 @@ def ticks(*rows, source="verifier", valued=0):
 
 
 def test_a_bare_log_ticks_little():
-    assert ticks(row(0, outcome=1.0)) == ["no", "yes", "yes", "ask", "no", "no", "ask", "no", "ask", "yes", "ask"]
+    assert ticks(row(0, outcome=1.0)) == ["no", "ask", "yes", "ask", "no", "no", "ask", "no", "ask", "no", "ask"]
 
 
 def test_a_log_that_has_it_all():
-    rows = [
-        row(k, step=s, outcome=float((k + n) % 2), instructed=True, declared=True, kl=0.1, kl_tokens=9)
-        for k in range(9)
-        for s in range(3)
-        for n in range(2)
-    ]
-    assert ticks(*rows) == ["yes", "yes", "yes", "ask", "yes", "yes", "yes", "yes", "ask", "yes", "ask"]
+    whole = {"instructed": True, "declared": True, "kl": 0.1, "kl_tokens": 9, "calls_made": (1,)}
+    rows = [row(k, step=s, outcome=float((k + n) % 2), **whole) for k in range(9) for s in range(3) for n in range(2)]
+    assert ticks(*rows) == ["yes", "yes", "yes", "ask", "yes", "yes", "yes", "yes", "ask", "in part", "ask"]
 
 
 @pytest.mark.parametrize(
     ("facts", "place", "tick"),
     [
-        pytest.param({"instructed": True}, 0, "no", id="a prompt and no tools"),
+        pytest.param({"instructed": True}, 0, "in part", id="a prompt and no tools"),
+        pytest.param({"instructed": True, "declared": True}, 0, "yes", id="a prompt and tools"),
+        pytest.param({"calls_made": ()}, 1, "ask", id="no call"),
+        pytest.param({}, 1, "yes", id="no broken call"),
         pytest.param({"broken": 2, "told_broken": 1}, 1, "in part", id="one broken call of two was told"),
         pytest.param({"broken": 2}, 1, "no", id="broken calls went through"),
         pytest.param({"masked": 1}, 8, "no", id="a mask trains a prompt"),
     ],
 )
 def test_single_items(facts, place, tick):
-    assert ticks(row(0, outcome=1.0, **facts))[place] == tick
+    assert ticks(row(0, outcome=1.0, **{"calls_made": (1,), **facts}))[place] == tick
 
 
 def test_a_judge_alone_is_no_checkable_reward():

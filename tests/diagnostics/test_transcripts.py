@@ -18,6 +18,13 @@ from trajcredit.model import Span, SpanTokens, Trajectory, TurnTokens
 
 LOOK, PAY = ("get_status", {"hold": "H-1"}), ("charge_card", {"hold": "H-1", "price": 10})
 
+SET_A, SET_B = (("set_workspace", {"workspace": name}, "done") for name in ("north", "south"))
+RUN = ("run_python", {"code": "clean('orders.csv').to_parquet('out.parquet')"}, "ok rows=1485 saved")
+
+
+def file(name, text):
+    return "write_file", {"path": name, "text": str(text)}, "written"
+
 
 def seen(*calls):
     """Calls as (name, arguments, result, error?)."""
@@ -79,6 +86,12 @@ def test_parallel_calls_that_are_alike_repeat_nothing():
             [("hold_seat", {}, "held"), ("hold_seat", {}, "held")], [], id="no arguments: of what, is unknown"
         ),
         pytest.param([(*LOOK, "pending"), (*LOOK, "pending")], [], id="a look changes nothing"),
+        pytest.param([SET_A, SET_B, SET_A], [], id="a state that is put back"),
+        pytest.param([file("a", 1), file("a", 2), file("a", 1)], [], id="a text that is put back"),
+        pytest.param([file("a", 1), file("b", 2), file("a", 1)], [(5, 1)], id="the text of something else"),
+        pytest.param([SET_A, SET_A], [(3, 1)], id="a state that is there already"),
+        pytest.param([SET_A, (*PAY, "paid"), SET_B, (*PAY, "paid")], [(7, 3)], id="a state ends no payment"),
+        pytest.param([RUN, RUN], [], id="code that is run again"),
     ],
 )
 def test_doubled_effects(calls, doubles):

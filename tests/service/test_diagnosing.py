@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from functools import cache
 
 import pytest
 from msgspec.structs import replace
@@ -36,6 +37,12 @@ SOUND = world("memory_mismatch", False, 5)
 SICK = world("memory_mismatch", True, 5)
 
 
+@cache
+def plain(sick):
+    """The diagnosis of SICK, or of SOUND, with nothing asked."""
+    return looked(SICK if sick else SOUND)
+
+
 @pytest.mark.parametrize(
     ("sources", "asked", "proxy", "trusted"),
     [
@@ -59,6 +66,7 @@ def test_the_least_trusted_reward_is_held_against_the_most_trusted(sources, aske
     [
         ({"reward": "verifier", "against": "verifier"}, "against itself"),
         ({"against": "taste"}, "no reward source 'taste'"),
+        ({"against": ""}, "no reward source ''"),
         ({"reward": "taste"}, "no reward source 'taste'"),
         ({"pass_at": float("nan")}, "pass_at is a finite number"),
         ({"group_by": "colour"}, "cannot group by colour"),
@@ -70,8 +78,16 @@ def test_what_cannot_be_asked_is_told(asked, message):
         looked(SOUND, **asked)
 
 
+def test_a_reward_is_not_held_against_itself_under_another_name():
+    runs = [replace(t, rewards=[Reward(float(n % 2), "judge", name="taste"), Reward(1.0)]) for n, t in enumerate(SOUND)]
+    with pytest.raises(InputError, match="cannot hold 'taste' against 'judge': they are the same rewards"):
+        looked(runs, reward="taste", against="judge")
+    two = [replace(t, rewards=[*t.rewards, Reward(0.0, "judge", name="style")]) for t in runs]
+    assert looked(two, reward="taste", against="judge").over.trusted == "judge"
+
+
 def test_an_attributor_that_follows_dependencies_gives_no_credit_off_the_path():
-    flat, masked = (mode(looked(SOUND, attributor=name), "entangled_credit") for name in ("grpo", "dag"))
+    flat, masked = (mode(found, "entangled_credit") for found in (plain(sick=False), looked(SOUND, attributor="dag")))
     assert flat.figure is not None
     assert flat.figure > 0
     assert (masked.figure, masked.status) == (0.0, "clear")
@@ -79,20 +95,19 @@ def test_an_attributor_that_follows_dependencies_gives_no_credit_off_the_path():
 
 def test_a_shift_of_all_rewards_changes_no_mode_but_the_pass_mark():
     moved = [replace(t, rewards=[replace(r, value=r.value + 3) for r in t.rewards]) for t in SOUND]
-    told = looked(moved, pass_at=3.5)
-    plain = looked(SOUND)
-    assert [one.figure for one in told.modes] == pytest.approx([one.figure for one in plain.modes])
-    assert told.pass_at_k == plain.pass_at_k
+    told, found = looked(moved, pass_at=3.5), plain(sick=False)
+    assert [one.figure for one in told.modes] == pytest.approx([one.figure for one in found.modes])
+    assert told.pass_at_k == found.pass_at_k
 
 
 def test_the_order_of_files_changes_no_figure():
-    plain, turned = looked(SICK), looked(SICK[::-1])
-    assert [one.figure for one in turned.modes] == pytest.approx([one.figure for one in plain.modes])
-    assert [one.status for one in turned.modes] == [one.status for one in plain.modes]
+    found, turned = plain(sick=True), looked(SICK[::-1])
+    assert [one.figure for one in turned.modes] == pytest.approx([one.figure for one in found.modes])
+    assert [one.status for one in turned.modes] == [one.status for one in found.modes]
 
 
 def test_evidence_names_the_span_of_the_second_charge():
-    found = mode(looked(SICK), "memory_mismatch")
+    found = mode(plain(sick=True), "memory_mismatch")
     assert found.status == "found"
     known = {t.id: t for t in SICK}
     for one in found.evidence:
@@ -102,6 +117,21 @@ def test_evidence_names_the_span_of_the_second_charge():
     assert found.more > 0
 
 
+@pytest.mark.parametrize(("mark", "told"), [(-1.0, "every outcome passes at -1"), (7.0, "no outcome passes at 7")])
+def test_a_pass_mark_that_tells_nothing_apart_is_said_wherever_passes_are_counted(mark, told):
+    found = looked(SOUND, pass_at=mark)
+    assert (found.over.passed, found.over.lowest, found.over.highest) == (len(SOUND) if mark < 0 else 0, 0.0, 1.0)
+    assert told in mode(found, "sparse_reward").says
+    for text in (markdown(found), html(found)):
+        assert len(re.findall(told.replace("-", r"\\?-"), text, re.IGNORECASE)) == 4
+    assert plain(sick=False).over.split is None
+
+
+def test_a_comparison_says_what_only_one_side_has():
+    rows = [replace(t, policy_version=str(n % 2), rewards=t.rewards[n % 2 :]) for n, t in enumerate(SOUND)]
+    assert "No common task has these on both sides: reward, pass rate" in markdown(looked(rows, compare=("0", "1")))
+
+
 @pytest.fixture
 def stored(store):
     ingesting.ingest(store, "default", [ingesting.Log(b"\n".join(map(encode, SICK)), "sick.jsonl")])
@@ -109,7 +139,7 @@ def stored(store):
 
 
 def test_what_is_stored_gives_what_the_file_gives(stored):
-    found, told = of_project(stored, "default", Filters(), diagnosing.Asked()), looked(SICK)
+    found, told = of_project(stored, "default", Filters(), diagnosing.Asked()), plain(sick=True)
     assert [(one.mode, one.figure, one.low, one.says) for one in found.modes] == [
         (one.mode, one.figure, one.low, one.says) for one in told.modes
     ]
@@ -151,14 +181,28 @@ def hostile():
     """The sick world with names that would do something if they could."""
     spans = [[replace(s, name=HOSTILE) if s.name == "charge_card" else s for s in t.spans] for t in SICK]
     return [
-        replace(t, id=f"{t.id} {HOSTILE}", spans=own, tools=[], policy_version=f"v{n % 2} {HOSTILE}", model=HOSTILE)
+        replace(
+            t,
+            id=f"{t.id} {HOSTILE}",
+            task=f"{t.task} {HOSTILE}",
+            rewards=[*t.rewards, Reward(float(n % 3), "reward_model", name=HOSTILE)],
+            spans=own,
+            tools=[],
+            policy_version=f"v{n % 2} {HOSTILE}",
+            model=HOSTILE,
+        )
         for n, (t, own) in enumerate(zip(SICK, spans, strict=True))
     ]
 
 
-def test_hostile_text_is_shown_in_html_and_does_nothing():
+@cache
+def hostile_diagnosis():
     names = sorted({t.policy_version for t in hostile()})
-    page = html(looked(hostile(), compare=tuple(names)))
+    return looked(hostile(), compare=tuple(names), reward=HOSTILE)
+
+
+def test_hostile_text_is_shown_in_html_and_does_nothing():
+    page = html(hostile_diagnosis())
     for harmful in ("<script", "\u202e", "\u200b", "<img", "href=", "src=", "onerror"):
         assert harmful not in page
     assert "&lt;script&gt;alert(1)" in page
@@ -169,8 +213,7 @@ def test_hostile_text_is_shown_in_html_and_does_nothing():
 
 
 def test_hostile_text_is_no_markdown():
-    names = sorted({t.policy_version for t in hostile()})
-    text = markdown(looked(hostile(), compare=tuple(names)))
+    text = markdown(hostile_diagnosis())
     assert not re.search(r"(?<!\\)[<`\[@]", text)
     assert "http://" not in text
     assert "\u202e" not in text

@@ -73,8 +73,8 @@ def report(advice: Advice, commands: list[str]) -> Iterator[str]:
         yield f"{number}. {question.question} {question.answer.capitalize()}."
         yield f"   {line(question.found)}"
     yield ""
-    if not advice.recommended:
-        yield "recommended: nothing"
+    if not any(one.purpose == "train" for one in advice.recommended):
+        yield "recommended to train on: nothing" if advice.recommended else "recommended: nothing"
     for one, text in zip(advice.recommended, commands, strict=True):
         yield f"recommended {PURPOSES[one.purpose]}: {line(one.attributor)}"
         yield f"  why: {line(one.why)}"

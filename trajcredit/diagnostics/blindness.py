@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from trajcredit.diagnostics.answer import Finding, Verdict, above, lacking
-from trajcredit.diagnostics.intervals import ratio
+from trajcredit.diagnostics.intervals import portion
 from trajcredit.diagnostics.table import Table
 
 __all__ = ["THRESHOLD", "state_blindness"]
@@ -21,7 +21,7 @@ def state_blindness(table: Table) -> Verdict:
     who = np.flatnonzero(calls)
     if not len(who):
         return lacking("tool calls with their results", "no trajectory has a call with a result", THRESHOLD)
-    found = ratio(again[who], calls[who], table.task[who])
+    found = portion(again[who], calls[who], table.task[who])
     results = sum(one.results for one in table.seen)
     ignored = sum(one.unused for one in table.seen) / results if results else 0.0
     says = (

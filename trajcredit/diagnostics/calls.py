@@ -25,6 +25,11 @@ REVERSALS = frozenset(
     )
 )
 """Words in the name of a tool after which the same effect again is no double."""
+SETTERS = frozenset(("change", "edit", "move", "put", "select", "set", "switch", "update", "write"))
+"""Words in the name of a tool that puts one state in the place of another: to put the first one back is no double."""
+RUNNERS = frozenset(("eval", "exec", "execute", "run"))
+CODE = frozenset(("cmd", "code", "command", "program", "script"))
+"""A tool named by one of RUNNERS with an argument of CODE runs a command, whatever the grounds."""
 SHORTEST = 3
 """Characters of a value that can be told from chance."""
 
@@ -83,7 +88,8 @@ def repeated(graph: SpanGraph, keys: Sequence[int]) -> Iterator[Again]:
 def doubled(graph: SpanGraph, keys: Sequence[int]) -> Iterator[Again]:
     """Effects that succeeded twice with equal arguments, the first not having been reversed in between.
 
-    A reversal undoes the effects that have one of its values in their arguments or answers; all, where none has.
+    A reversal undoes the effects that have one of its values in their arguments or answers; all, where none has. What
+    sets a state ends what the same tool had set before of the same thing.
     Calls without arguments (submit, save) say nothing of what they do again.
     """
     spans = graph.trajectory.spans
@@ -92,12 +98,23 @@ def doubled(graph: SpanGraph, keys: Sequence[int]) -> Iterator[Again]:
     for i in effects(graph):
         if i not in answers or not spans[i].arguments:
             continue
-        if _words(spans[i].name) & REVERSALS:
+        said = _words(spans[i].name)
+        if said & SETTERS:
+            done = {key: j for key, j in done.items() if key == keys[i] or not _replaces(spans[i], spans[j])}
+        if said & REVERSALS:
             done = _left(done, [value for _, value in _leaves(spans[i].arguments)], spans, answers)
         before = done.get(keys[i])
         if before is not None and answers[before] < i:
             yield Again(i, before)
         done[keys[i]] = i
+
+
+def _replaces(span: Span, earlier: Span) -> bool:
+    """Whether both set a state of one thing: by one tool, with an argument in common, or with one argument alone."""
+    if span.name != earlier.name:
+        return False
+    mine, other = list(_leaves(span.arguments)), set(_leaves(earlier.arguments))
+    return len(mine) == 1 or not other.isdisjoint(mine)
 
 
 def _left(
@@ -112,9 +129,14 @@ def _left(
 
 def effects(graph: SpanGraph) -> Iterator[int]:
     """Calls of tools that change state, and did not fail; commands that are run are none of them."""
+    spans = graph.trajectory.spans
     for i in np.flatnonzero(graph.is_write & ~graph.is_error).tolist():
-        if graph.trajectory.spans[i].kind == "tool_call" and graph.write_basis[i] not in COMMANDS:
+        if spans[i].kind == "tool_call" and graph.write_basis[i] not in COMMANDS and not _runs(spans[i]):
             yield i
+
+
+def _runs(span: Span) -> bool:
+    return bool(_words(span.name) & RUNNERS) and isinstance(span.arguments, dict) and bool(CODE & span.arguments.keys())
 
 
 def outdated(graph: SpanGraph, keys: Sequence[int]) -> Iterator[Outdated]:

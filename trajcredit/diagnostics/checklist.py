@@ -64,16 +64,20 @@ def _part(n: int, of: int) -> Tick:
 def _state(table: Table) -> Item:
     n = len(table.seen)
     prompts, tools = sum(one.instructed for one in table.seen), sum(one.declared for one in table.seen)
-    both = sum(one.instructed and one.declared for one in table.seen)
     says = f"a system prompt in {prompts:,} of {n:,} trajectories, the tools declared in {tools:,}; memory and context"
-    return Item("State written down: template, tools, memory, context limit", _part(both, n), says + " limit: ask")
+    # half of the two things in every log is half, not nothing
+    tick = _part(prompts + tools, 2 * n)
+    return Item("State written down: template, tools, memory, context limit", tick, says + " limit: ask")
 
 
 def _actions(table: Table) -> Item:
+    title = "Action defined, invalid calls handled"
+    if not any(table.calls_made):
+        return Item(title, "ask", "no trajectory makes a call")
     broken, told = sum(one.broken for one in table.seen), sum(one.told_broken for one in table.seen)
     says = f"{broken:,} calls have arguments that are no JSON"
     says += f", {told:,} of them were answered with an error" if broken else ""
-    return Item("Action defined, invalid calls handled", "yes" if told == broken else "in part" if told else "no", says)
+    return Item(title, "yes" if told == broken else "in part" if told else "no", says)
 
 
 def _measured(passes: Sequence[PassAtK]) -> Item:
@@ -117,7 +121,7 @@ def _failures(modes: Mapping[str, Verdict]) -> Item:
     found = sum(one.status == "found" for one in modes.values())
     unknown = sum(one.status == "needs" for one in modes.values())
     says = f"of {len(modes)} failure modes {found} are found, {unknown} cannot be told from this log"
-    return Item("Failure table consulted when metrics disagree", "yes", says)
+    return Item("Failure table consulted when metrics disagree", _part(len(modes) - unknown, len(modes)), says)
 
 
 def _stop(verdict: Verdict) -> Item:

@@ -23,7 +23,7 @@ def group_collapse(table: Table) -> Verdict:
             f"{int(table.scored.sum()):,} scored trajectories, none with a scored sibling",
             THRESHOLD,
         )
-    uniform = np.array([np.ptp(table.outcome[own]) == 0 for own in groups])
+    uniform = np.array([table.alike(own) for own in groups])
     found = share(uniform, np.array([table.task[own[0]] for own in groups]))
     passing = sum(bool(table.passed[own[0]]) for own, same in zip(groups, uniform, strict=True) if same)
     spread = float(np.mean([table.outcome[own].std() for own in groups]))
@@ -31,6 +31,7 @@ def group_collapse(table: Table) -> Verdict:
         f"in {uniform.sum():,} of {len(groups):,} groups ({found.value:.0%}) all outcomes are equal: {passing:,} pass "
         f"throughout, {int(uniform.sum()) - passing:,} fail throughout; spread within a group {spread:.2f} on average"
     )
+    says += "" if table.split is None else f"; {table.split}"
     evidence = tuple(
         Finding(int(own[0]), None, f"all {len(own)} rollouts of its group ended at {table.outcome[own[0]]:g}")
         for own, same in sorted(zip(groups, uniform.tolist(), strict=True), key=lambda pair: -len(pair[0]))

@@ -13,7 +13,10 @@ from trajcredit.diagnostics.seen import Seen
 from trajcredit.diagnostics.table import Table
 from trajcredit.errors import InputError
 
-__all__ = ["Comparison", "Difference", "compare"]
+__all__ = ["MEASURES", "Comparison", "Difference", "compare"]
+
+MEASURES = ("reward", "pass rate", "length", "repeated calls")
+"""What is compared, as far as some common task has it on both sides."""
 
 FIELDS: dict[str, Callable[[Seen], str | None]] = {
     "policy version": lambda one: one.policy_version,
@@ -71,15 +74,11 @@ def compare(table: Table, a: str, b: str) -> Comparison:
     lengths, unit = table.lengths()
     calls = np.array([len(one.calls) or np.nan for one in table.seen])
     again = np.array([len(one.repeats) for one in table.seen]) / calls
-    measures = (
-        ("reward", "reward", table.outcome),
-        ("pass rate", "share", np.where(table.scored, table.passed, np.nan)),
-        ("length", unit, lengths),
-        ("repeated calls", "share of calls", again),
-    )
+    units = ("reward", "share", unit, "share of calls")
+    columns = (table.outcome, np.where(table.scored, table.passed, np.nan), lengths, again)
     found = [
-        _difference(name, unit, values, [(tasks_a[key], tasks_b[key]) for key in common])
-        for name, unit, values in measures
+        _difference(name, own, values, [(tasks_a[key], tasks_b[key]) for key in common])
+        for name, own, values in zip(MEASURES, units, columns, strict=True)
     ]
     return Comparison(
         a=a,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from trajcredit.diagnostics.answer import Finding, Verdict, above, lacking
-from trajcredit.diagnostics.intervals import ratio
+from trajcredit.diagnostics.intervals import portion
 from trajcredit.diagnostics.table import Table
 
 __all__ = ["THRESHOLD", "entangled_credit"]
@@ -32,7 +32,7 @@ def entangled_credit(table: Table) -> Verdict:
     if not len(who):
         says = f"{int(paid.sum()):,} trajectories with credit, all of which rest on their last words alone"
         return lacking("calls or words that an outcome rests on (docs/edges.md)", says, THRESHOLD)
-    found = ratio(table.off_path[who], table.credited[who], table.task[who])
+    found = portion(table.off_path[who], table.credited[who], table.task[who])
     calls = float(table.credited_calls[who].sum())
     alone = f" ({table.off_calls[who].sum() / calls:.0%} of what calls get)" if calls else ""
     says = (

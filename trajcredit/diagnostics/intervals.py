@@ -13,7 +13,19 @@ import numpy as np
 
 from trajcredit.arrays import BOOL, F64, I64
 
-__all__ = ["LEAST", "Interval", "Z", "bootstrap", "change", "mean", "ratio", "share", "spearman", "t_quantile"]
+__all__ = [
+    "LEAST",
+    "Interval",
+    "Z",
+    "bootstrap",
+    "change",
+    "mean",
+    "portion",
+    "ratio",
+    "share",
+    "spearman",
+    "t_quantile",
+]
 
 LEAST = 8
 """Clusters below which no interval is taken: with fewer even their spread is a guess."""
@@ -53,6 +65,19 @@ def ratio(num: F64, den: F64, cluster: I64, z: float = Z) -> Interval:
     return Interval(value, value - reach, value + reach, count)
 
 
+def portion(num: F64, den: F64, cluster: I64) -> Interval:
+    """`ratio` of parts to wholes, 0 <= num <= den, so an interval within 0..1.
+
+    Where every cluster has none or all of it, its spread cannot be seen: Wilson's interval at the number of clusters.
+    """
+    found = ratio(num, den, cluster)
+    if found.value in (0, 1):
+        units = np.full(found.clusters, found.value == 1)
+        edge = share(units, np.arange(found.clusters))
+        return Interval(found.value, edge.low, edge.high, found.clusters)
+    return Interval(found.value, max(0.0, found.low), min(1.0, found.high), found.clusters)
+
+
 def mean(values: F64, cluster: I64, z: float = Z) -> Interval:
     """Of the values, each counted once."""
     return ratio(values, np.ones(len(values)), cluster, z)
@@ -62,12 +87,12 @@ def share(flags: BOOL, cluster: I64) -> Interval:
     """Share of true units: Wilson's score interval (Wilson 1927) at the effective number of units.
 
     n_eff = n / deff, deff the variance between clusters against that of independent units (Kish 1965), at least 1;
-    where all units agree that cannot be seen, and n_eff is the number of clusters.
+    where all units agree, or there is one cluster, that cannot be seen, and n_eff is the number of clusters.
     """
     n = len(flags)
     value, spread, count = _linearised(flags.astype(np.float64), np.ones(n), cluster)
     plain = value * (1 - value) / n
-    effective = count if plain == 0 else n / max(1.0, spread**2 / plain)
+    effective = count if plain == 0 or count < 2 else n / max(1.0, spread**2 / plain)
     middle = (value + Z**2 / (2 * effective)) / (1 + Z**2 / effective)
     reach = Z / (1 + Z**2 / effective) * sqrt(value * (1 - value) / effective + Z**2 / (4 * effective**2))
     low = 0.0 if value == 0 else max(0.0, middle - reach)  # rounding alone would leave 1e-18

@@ -24,7 +24,7 @@ def sparse_reward(table: Table) -> Verdict:
     if not groups:
         needs = "two scored rollouts of a task (`group` or `task` in the log, or --group-by)"
         return lacking(needs, "no group has two scored rollouts", THRESHOLD)
-    barren = np.array([not table.passed[own].any() and np.ptp(table.outcome[own]) == 0 for own in groups])
+    barren = np.array([not table.passed[own].any() and table.alike(own) for own in groups])
     found = share(barren, np.array([table.task[own[0]] for own in groups]))
     members = np.concatenate(groups)
     size = float(np.median([len(own) for own in groups]))
@@ -34,6 +34,7 @@ def sparse_reward(table: Table) -> Verdict:
         f"(outcome of at least {table.pass_at:g}); {table.early[members].mean():.0%} have a reward before their last "
         "action"
     )
+    says += "" if table.split is None else f"; {table.split}, so say another mark (pass_at) if this one was not meant"
     evidence = tuple(
         Finding(int(own[0]), None, f"none of {len(own)} rollouts of its group passed")
         for own, none in sorted(zip(groups, barren.tolist(), strict=True), key=lambda pair: -len(pair[0]))

@@ -13,6 +13,9 @@ from trajcredit.tokens.versions import version_number
 
 __all__ = ["Scale", "Table", "order_of", "tasks_of"]
 
+ROUNDING = 1e-9
+"""What a sum of span rewards may lose, of the size of outcomes."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scale:
@@ -85,8 +88,28 @@ class Table:
     @property
     def passed(self) -> BOOL:
         """bool[T]: outcome of at least `pass_at`, but for what sums of span rewards lose by rounding."""
-        passed: BOOL = self.outcome >= self.pass_at - 1e-9 * max(1.0, abs(self.pass_at))
+        passed: BOOL = self.outcome >= self.pass_at - ROUNDING * max(1.0, abs(self.pass_at))
         return passed
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The lowest and the highest outcome; None where nothing is scored."""
+        known = self.outcome[self.scored]
+        return (float(known.min()), float(known.max())) if len(known) else None
+
+    @property
+    def split(self) -> str | None:
+        """Why the pass mark tells no outcome from another although they differ; None where it does, or they do not."""
+        passing, known = int(self.passed.sum()), int(self.scored.sum())
+        if self.bounds is None or 0 < passing < known or self.alike(np.flatnonzero(self.scored)):
+            return None
+        who = "every outcome passes" if passing else "no outcome passes"
+        return f"{who} at {self.pass_at:g}: outcomes go from {self.bounds[0]:g} to {self.bounds[1]:g}"
+
+    def alike(self, rows: I64) -> bool:
+        """Whether the outcomes of these scored rows are equal, but for what sums of span rewards lose by rounding."""
+        largest = float(np.abs(self.outcome[self.scored]).max())
+        return bool(np.ptp(self.outcome[rows]) <= ROUNDING * largest)
 
     def groups(self, least: int = 2) -> list[I64]:
         """The scored members of every group that has so many, in the order of group numbers."""

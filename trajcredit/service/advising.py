@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from trajcredit.batching import Batch
+from trajcredit.service import advising_judge
 from trajcredit.service.advising_facts import LEAST_GROUPS, Facts, facts_of
 from trajcredit.service.grading_measured import COLUMNS, MEASURED
 from trajcredit.service.wording import count
@@ -47,7 +48,7 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The walk through the tree. `recommended` is empty where no estimator helps; `missing` says what would."""
+    """The walk through the tree. Nothing is recommended to train on where no estimator helps; `missing`: what would."""
 
     questions: tuple[Question, ...]
     recommended: tuple[Recommendation, ...]
@@ -236,7 +237,9 @@ def _judge(facts: Facts) -> Question:
     found = f"{count(facts.judged, 'action')} with a judge's score"
     if facts.judged:
         found += ": their calibration is not known, so they are not added"
-    return Question("Is there a judge whose calibration was checked?", "no", found, {"judged_actions": facts.judged})
+    found += advising_judge.told(facts.unheard)
+    numbers: Numbers = {"judged_actions": facts.judged, **advising_judge.numbers(facts.unheard)}
+    return Question("Is there a judge whose calibration was checked?", "no", found, numbers)
 
 
 def _answer(facts: Facts) -> Question:
@@ -269,12 +272,24 @@ WHY_READ = (
 
 
 def _recommended(facts: Facts, update_size: int) -> list[Recommendation]:
+    return [*_by_outcomes(facts, update_size), *_by_judge(facts)]
+
+
+def _by_judge(facts: Facts) -> list[Recommendation]:
+    """To read runs that outcomes say nothing of; never to train, since no judge here was calibrated."""
+    found = facts.unheard
+    if not found.findings or _valued(facts):
+        return []
+    return [Recommendation(advising_judge.JUDGE, "read", advising_judge.why(found), advising_judge.MEASURED)]
+
+
+def _by_outcomes(facts: Facts, update_size: int) -> list[Recommendation]:
     if not _comparable(facts):
         return []
     usable = _usable(facts, update_size)
     name, why = max(usable, key=lambda one: _efficiency(one[0], update_size))
     train = Recommendation(name, "train", why, _figures(name, update_size))
-    if facts.critic_trusted and facts.valued == facts.scored:
+    if _valued(facts):
         long = facts.choices > SHORT or facts.dense * 2 > facts.scored
         why = "a critic whose error is clearly below the spread of returns, and "
         why += "long episodes or dense rewards" if long else "short episodes: returns minus V"
@@ -284,6 +299,11 @@ def _recommended(facts: Facts, update_size: int) -> list[Recommendation]:
     # the figures were measured with critics that foretell outcomes: they are no promise where this one does not
     measured = _figures(READ, update_size) if facts.believed else None
     return [train, Recommendation(READ, "read", WHY_READ, measured)]
+
+
+def _valued(facts: Facts) -> bool:
+    """Logged values of a critic to trust, everywhere."""
+    return facts.critic_trusted and facts.valued == facts.scored
 
 
 def _usable(facts: Facts, update_size: int) -> list[tuple[str, str]]:

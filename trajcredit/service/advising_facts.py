@@ -21,6 +21,7 @@ from trajcredit.graph import EDGE_KINDS, SpanGraph
 from trajcredit.kernels.draws import HIGH, LOW, weights
 from trajcredit.kernels.visits import first_visits, visitors
 from trajcredit.model import KIND_CODES
+from trajcredit.service.advising_judge import Unheard, unheard
 
 __all__ = ["LEAST_GROUPS", "Facts", "facts_of"]
 
@@ -90,6 +91,8 @@ class Facts:
     effects: int
     """Calls that changed state and did not fail."""
     judged: int
+    unheard: Unheard
+    """Failed runs that outcomes say nothing of, and what rules find in them."""
     informed: int
     """Scored trajectories with log-probs of the known answer on every turn."""
     answered: int
@@ -116,7 +119,7 @@ def facts_of(batch: Batch) -> Facts:
     siblings = scored & (sizes[batch.group] > 1)
     met, steps = _shared_steps(batch, siblings)
     pools, fitted, merged = _pools(batch, siblings)
-    believed, slopes = _skill(batch, siblings) if fitted else (0, ())
+    trusted, slopes = _skill(batch, siblings) if fitted else (np.zeros(batch.n_trajectories, dtype=bool), ())
     _, on_path = Dag().shares(batch)
     calls, alike = _calls(batch, owner, siblings, on_path)
     return Facts(
@@ -145,7 +148,7 @@ def facts_of(batch: Batch) -> Facts:
         compared=int(siblings.sum()),
         fitted=fitted,
         merged=merged,
-        believed=believed,
+        believed=int((siblings & trusted).sum()),
         slopes=slopes,
         actions=int(batch.action_mask.sum()),
         off_path=int((batch.action_mask & ~on_path).sum()),
@@ -155,6 +158,7 @@ def facts_of(batch: Batch) -> Facts:
         data_edges=int(np.isin(batch.parent_kind, DATA).sum()),
         effects=int((batch.is_write & ~batch.is_error & batch.action_mask).sum()),
         judged=int((~np.isnan(batch.scores) & batch.action_mask).sum()),
+        unheard=unheard(batch, differ, trusted),
         informed=_informed(batch, owner, scored),
         answered=sum(batch.graphs[t].trajectory.answer is not None for t in np.flatnonzero(scored)),
     )
@@ -256,8 +260,8 @@ def _pools(batch: Batch, siblings: BOOL) -> tuple[tuple[int, ...], int, int]:
     return tuple(groups.values()), int((siblings & ~small).sum()) + merged, merged
 
 
-def _skill(batch: Batch, siblings: BOOL) -> tuple[int, tuple[float, ...]]:
-    """Fit the critic of `doubly_robust`: trajectories in whose pool it has skill, and the slope in each pool."""
+def _skill(batch: Batch, siblings: BOOL) -> tuple[BOOL, tuple[float, ...]]:
+    """Fit the critic of `doubly_robust`: bool[T] whether it has skill in their pool, and the slope in each pool."""
     filled, chosen = critics.fill(batch, DoublyRobust.default_critic), decisions(batch)
     owner = np.repeat(np.arange(batch.n_trajectories), np.diff(batch.span_offsets))
     forecast = np.nan_to_num(filled.advantage_forecast[chosen])
@@ -266,7 +270,7 @@ def _skill(batch: Batch, siblings: BOOL) -> tuple[int, tuple[float, ...]]:
     found = skills(against, total, batch.group, batch.pool, siblings.astype(np.float64))
     sure = [pool for pool, skill in found.items() if skill.trusted > 0]
     slopes = tuple(skill.slope for skill in found.values() if np.isfinite(skill.error))
-    return int((siblings & np.isin(batch.pool, sure)).sum()), slopes
+    return np.isin(batch.pool, sure), slopes
 
 
 def _informed(batch: Batch, owner: I64, scored: BOOL) -> int:

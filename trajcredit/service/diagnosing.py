@@ -75,6 +75,13 @@ class Over:
     """What it is held against."""
     attributor: str
     pass_at: float
+    passed: int
+    """Trajectories whose outcome is at least `pass_at`."""
+    lowest: float | None
+    """Outcome; null where nothing is scored, as `highest`."""
+    highest: float | None
+    split: str | None
+    """Why `pass_at` tells no outcome from another although they differ; null where it does, or they do not."""
     steps: int
     versions: int
     left_out: int = 0
@@ -183,6 +190,10 @@ def _over(batch: Batch, table: Table, asked: Asked, left_out: int) -> Over:
         trusted=table.trusted_name,
         attributor=table.attributor,
         pass_at=asked.pass_at,
+        passed=int(table.passed.sum()),
+        lowest=None if table.bounds is None else table.bounds[0],
+        highest=None if table.bounds is None else table.bounds[1],
+        split=table.split,
         steps=len({one.step for one in table.seen} - {None}),
         versions=len({one.policy_version for one in table.seen} - {None}),
         left_out=left_out,

@@ -19,7 +19,7 @@ from trajcredit.model import KIND_CODES, Reward, RewardSource
 from trajcredit.service.attributing import scored
 from trajcredit.service.plugins import Choice
 
-__all__ = ["Asked", "reads_texts", "table_of"]
+__all__ = ["PASS", "Asked", "reads_texts", "table_of"]
 
 PASS = 0.5
 """An outcome of at least this passes, unless another is asked for."""
@@ -100,12 +100,16 @@ def table_of(
 def _rewards(batch: Batch, columns: Columns, rewards: Sequence[Sequence[Reward]], asked: Asked) -> _Rewards:
     """The reward that is doubted, and the one it is held against."""
     present = [source for source in TRUSTED if any(r.source == source for given in rewards for r in given)]
-    proxy = asked.reward or (present[-1] if present else None)
+    proxy = asked.reward if asked.reward is not None else present[-1] if present else None
     source = batch.reward_source if asked.reward is not None else proxy
     better = [one for one in present if source in TRUSTED and TRUSTED.index(one) < TRUSTED.index(source)]
-    trusted = asked.against or (better[0] if better else None)
+    trusted = asked.against if asked.against is not None else better[0] if better else None
     if trusted is not None and trusted == proxy:
         raise InputError(f"cannot hold {proxy!r} against itself")
+    if proxy is not None and trusted is not None:
+        doubted = _meant(rewards, proxy)
+        if any(doubted) and doubted == _meant(rewards, trusted):
+            raise InputError(f"cannot hold {proxy!r} against {trusted!r}: they are the same rewards")
     empty = np.full(batch.n_trajectories, np.nan)
     return _Rewards(
         proxy=empty if proxy is None else _outcome(batch, columns, rewards, proxy),
@@ -113,6 +117,13 @@ def _rewards(batch: Batch, columns: Columns, rewards: Sequence[Sequence[Reward]]
         proxy_name=proxy,
         trusted_name=trusted,
     )
+
+
+def _meant(rewards: Sequence[Sequence[Reward]], name: str) -> list[list[Reward]]:
+    """The rewards that a source or a name stands for."""
+    kept, asked = named(rewards, name)
+    source = choose_source(kept, asked)
+    return [[reward for reward in given if reward.source == source] for given in kept]
 
 
 def _outcome(batch: Batch, columns: Columns, rewards: Sequence[Sequence[Reward]], name: str) -> F64:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from trajcredit.diagnostics.comparison import MEASURES
 from trajcredit.service.diagnosing import Diagnosis, Mode
 from trajcredit.service.wording import count
 
@@ -43,6 +44,8 @@ def over(found: Diagnosis) -> str:
     said += f", {o.scored:,} with an outcome"
     said += f" from {o.reward.replace('_', ' ')}" if o.reward is not None else ""
     said += f"; credit by {o.attributor}, an outcome of at least {o.pass_at:g} passes"
+    said += f": {o.passed:,} of {o.scored:,} do" if o.scored else ""
+    said += f" ({o.split})" if o.split is not None else ""
     said += f"; {count(o.steps, 'training step')}" if o.steps else ""
     said += f"; {count(o.versions, 'policy version')}" if o.versions else ""
     return said
@@ -80,6 +83,7 @@ def grids(found: Diagnosis) -> Iterator[Grid]:
     )
     if passes:
         note = "1 - C(n-c,k)/C(n,k), mean of groups; 95 % bootstrap over tasks; groups with fewer than k are left out."
+        note += "" if found.over.split is None else f" {begun(found.over.split)}"
         yield Grid("pass@k", ("k", "pass@k, share of groups", "groups", "left out"), passes, note)
     d = found.diversity
     if d.groups:
@@ -135,6 +139,8 @@ def _comparison(found: Diagnosis) -> Iterator[Grid]:
         f"{count(c.common, 'task')} in both, each counted once, paired; 95 % bootstrap over tasks. "
         f"{c.rollouts_a:,} and {c.rollouts_b:,} rollouts; {c.only_a:,} and {c.only_b:,} tasks of one side left out."
     )
+    missing = [name for name in MEASURES if name not in {d.measure for d in c.differences}]
+    note += f" No common task has these on both sides: {', '.join(missing)}." if missing else ""
     head = ("measure", f"{c.field} {c.a}", f"{c.field} {c.b}", "difference", "tasks up / down / same")
     yield Grid(f"{c.field} {c.b} against {c.a}", head, rows, note)
 

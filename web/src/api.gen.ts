@@ -1178,16 +1178,24 @@ export interface components {
             attributor: string;
             /** Groups */
             groups: number;
+            /** Highest */
+            highest: number | null;
             /** Left Out */
             left_out: number;
+            /** Lowest */
+            lowest: number | null;
             /** Pass At */
             pass_at: number;
+            /** Passed */
+            passed: number;
             /** Proxy */
             proxy: string | null;
             /** Reward */
             reward: string | null;
             /** Scored */
             scored: number;
+            /** Split */
+            split: string | null;
             /** Steps */
             steps: number;
             /** Tasks */

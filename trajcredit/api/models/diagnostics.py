@@ -71,6 +71,13 @@ class DiagnosedOver(Out):
     attributor: str
     """Whose credit is looked at."""
     pass_at: FiniteFloat
+    passed: int
+    """Trajectories whose outcome is at least `pass_at`."""
+    lowest: FiniteFloat | None
+    """Outcome; null where nothing is scored, as `highest`."""
+    highest: FiniteFloat | None
+    split: str | None
+    """Why `pass_at` tells no outcome from another although they differ; null where it does, or they do not."""
     steps: int
     versions: int
     left_out: int
