@@ -49,7 +49,7 @@ def unheard(batch: Batch, mixed: BOOL, believed: BOOL) -> Unheard:
     several = np.bincount(owner[batch.action_mask], minlength=batch.n_trajectories) > 1
     rows = failed & several & (alone & ~believed if mixed.any() else True)
     graphs = batch.graphs or ()
-    found = [len(judges.KINDS["rules"](graphs[t])) for t in np.flatnonzero(rows).tolist()]
+    found = [len(judges.findings(graphs[t])) for t in np.flatnonzero(rows).tolist()]
     return Unheard(len(found), sum(n > 0 for n in found), sum(found))
 
 
