@@ -71,7 +71,7 @@ def _work(store: Store, run: Run, told: Callable[[int, int], None]) -> None:
             return
     told(done, total)
     filled: Filled = {}
-    credit = scored(replace(batch, graphs=graphs), made.name, made.attributor, made.critic, filled)
+    credit = scored(replace(batch, graphs=graphs), made.name, made.attributor, made.critic, filled, made.judge)
     credit, graphs = replace(credit, batch=replace(credit.batch, graphs=None)), None
     critic = next(iter(filled), None)
     filled.clear()

@@ -84,7 +84,7 @@ def why(store: Store, project: str, ref: str, run: str, span: int) -> Why:
     batch = replace(batch, graphs=graphs)
     t = loaded.ids.index(one.id)
     first, end = batch.span_offsets[t : t + 2].tolist()
-    credit = scored(batch, made.label, made.attributor, found.critic, filled(found, batch))
+    credit = scored(batch, made.label, made.attributor, found.critic, filled(found, batch), made.judge)
     _check(found, span, kept, float(credit.credit[first + span]), whole)
     terms = explained(credit, made.attributor, first + span)
     return Why(

@@ -78,7 +78,7 @@ def blamed(
     if critic is not None:
         wanted = Wanted(reward, group_by)
         filled[critic] = _kept(store, project, choice, critic, batch, loaded.ids, wanted)
-    credit = scored(batch, choice.label, choice.attributor, choice.critic, filled)
+    credit = scored(batch, choice.label, choice.attributor, choice.critic, filled, choice.judge)
 
     def graph_of(t: int) -> SpanGraph:
         with store.read() as conn:

@@ -116,7 +116,7 @@ def preview(store: Store, project: str, ref: str, run: str, changes: Sequence[Ch
 def _scored(run: Run, made: Configured, loaded: Loaded, graphs: Graphs, group: str | None) -> Credit:
     batch = as_the_run_grouped(run, loaded) if group is None else as_one_group(run, loaded, group)
     batch = replace(batch, graphs=graphs)
-    return scored(batch, made.label, made.attributor, run.critic, filled(run, batch))
+    return scored(batch, made.label, made.attributor, run.critic, filled(run, batch), made.judge)
 
 
 def _notes(run: Run, after: Credit, name: str) -> tuple[Note, ...]:

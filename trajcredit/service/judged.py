@@ -1,0 +1,81 @@
+"""The judge that `judge=` names, or several joined by +, and what it says of a batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from trajcredit import judges, kernels, registry
+from trajcredit.arrays import F64
+from trajcredit.batching import Batch, Finding
+from trajcredit.errors import InputError, UnknownNameError
+from trajcredit.judges.ensemble import combined
+from trajcredit.model import Note
+
+__all__ = ["judged", "known", "local"]
+
+
+def local(name: str) -> bool:
+    """Whether a judge of that name is registered which asks nobody and reads no file."""
+    found = registry.judges.items().get(name)
+    return found is not None and bool(found().local)
+
+
+def known(spec: str) -> None:
+    """InputError or UnknownNameError where a part of `a+b` is no judge to ask on the spot."""
+    for name in _parts(spec):
+        if local(name):
+            continue
+        if name in registry.judges.items():
+            raise InputError(f"judge {name!r} is not asked while credit is worked out")
+        raise UnknownNameError("judge", name, [one for one in registry.judges.items() if local(one)])
+
+
+def judged(batch: Batch, spec: str) -> Batch:
+    """The batch with the columns of a judge asked on the spot, or of the mean of several."""
+    known(spec)
+    return together([(name, judges.judge(batch, name)) for name in _parts(spec)])
+
+
+def together(found: list[tuple[str, Batch]]) -> Batch:
+    """One batch out of one of each judge, by their names: the mean of their steps, and all that they found.
+
+    Of judges that start from different states the mean start is taken. A trajectory that one of them could not judge to
+    the end is not judged: no outage of one shifts the mean to the others. Segments are those of the first.
+    """
+    [(_, first), *others] = found
+    if not others:
+        return first
+    batches = [first, *(batch for _, batch in others)]
+    start = np.mean([batch.score_start for batch in batches], axis=0)
+    steps = combined(np.stack([_steps(batch) for batch in batches]))
+    scores = np.full(first.n_spans, np.nan)
+    for t, (begin, end) in enumerate(pairwise(first.span_offsets.tolist())):
+        opinions = begin + np.flatnonzero(~np.isnan(steps[begin:end]))
+        scores[opinions] = start[t] + np.cumsum(steps[opinions])
+    for column in (scores, start):
+        column.setflags(write=False)
+    findings = sorted((one for batch in batches for one in batch.findings), key=_place)
+    notes = {note: None for batch in batches for note in batch.notes}
+    said = Note("judge", f"the mean of the judges {', '.join(name for name, _ in found)}")
+    return replace(first, scores=scores, score_start=start, findings=tuple(findings), notes=(*notes, said))
+
+
+def _parts(spec: str) -> list[str]:
+    parts = spec.split("+")
+    for name in parts:
+        if not name or parts.count(name) > 1:
+            raise InputError(f"judge {spec!r}: expected names or files joined by +, each once")
+    return parts
+
+
+def _steps(batch: Batch) -> F64:
+    """f64[N]: what each action did; NaN without an opinion."""
+    moved = kernels.score_deltas(batch.scores, batch.score_start, batch.action_mask, batch.span_offsets)
+    return np.where(np.isnan(batch.scores), np.nan, moved)
+
+
+def _place(one: Finding) -> tuple[int, str]:
+    return one.span, one.rule
