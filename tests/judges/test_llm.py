@@ -339,7 +339,7 @@ def test_what_is_not_configured_is_said() -> None:
         Llm(model="z").basis(Means(models={"x": one}))
     for wrong in ({"asks": "both"}, {"characters": 10}, {"temperature": 3.0}, {"repeat": -1}):
         with pytest.raises(InputError, match="judge llm"):
-            Llm(**wrong)  # type: ignore[arg-type]
+            Llm(**wrong)
     with pytest.raises(UnknownNameError, match="kind of segment"):
         Llm(segments="chapter")
 

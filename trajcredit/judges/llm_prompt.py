@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import zip_longest
 from secrets import token_hex
 from typing import Any
 
@@ -14,7 +15,7 @@ from trajcredit.model import ACTION_KINDS, Span, body
 
 __all__ = ["PROMPT_VERSION", "Question", "messages", "questions", "schema"]
 
-PROMPT_VERSION = "2"
+PROMPT_VERSION = "1"
 """Raised with every change of what is sent: answers to other words are answers to other questions."""
 AROUND = 400
 """Characters of each span that is only context."""
@@ -120,23 +121,10 @@ def _windows(segments: tuple[Segment, ...], texts: list[dict[str, Any]], room: i
 def _data(case: Case, window: tuple[int, ...], texts: list[dict[str, Any]], room: int) -> str:
     trajectory = case.graph.trajectory
     asked = {i for k in window for i in case.segments[k].spans}
-    first, last = min(asked), max(asked)
-    context = list[int]()
-    before, after = first - 1, last + 1
-    inside = [i for i in range(first, last) if i not in asked]
-    heads = [i for i, span in enumerate(trajectory.spans) if span.kind in ("system", "user")][:2]
-    for i in (*inside, *(i for i in heads if i not in asked)):
-        room -= min(AROUND, _size(texts[i]))
-        context.append(i)
-    while room > 0 and (before >= 0 or after < len(texts)):
-        for i in (before, after):
-            if 0 <= i < len(texts) and i not in context and room > 0:
-                room -= min(AROUND, _size(texts[i]))
-                context.append(i)
-        before, after = before - 1, after + 1
+    context = _context(trajectory.spans, asked, texts, room)
     told = {
         "tools": [tool.name for tool in trajectory.tools],
-        "context": [_told(i, trajectory.spans[i], AROUND) for i in sorted(set(context))],
+        "context": [_told(i, trajectory.spans[i], most) for i, most in sorted(context.items())],
         "segments": [
             {
                 "id": f"a{k + 1}",
@@ -147,6 +135,29 @@ def _data(case: Case, window: tuple[int, ...], texts: list[dict[str, Any]], room
         ],
     }
     return json.dumps(told, ensure_ascii=True, separators=(",", ":"), sort_keys=True)
+
+
+def _context(spans: list[Span], asked: set[int], texts: list[dict[str, Any]], room: int) -> dict[int, int]:
+    """Spans to show beside those asked about -> characters of each: how the work began, what happened in between, and
+    the nearest before and after."""
+    first, last = min(asked), max(asked)
+    heads = [i for i, span in enumerate(spans) if span.kind in ("system", "user")][:2]
+    begun = [i for i in heads if i not in asked]
+    inside = [i for i in range(first, last) if i not in asked and i not in begun]
+    found = dict[int, int]()
+    for some, share in ((begun, room // 2), (inside, room)):
+        most = max(AROUND, share // max(1, len(some)))
+        for i in some:
+            found[i] = most
+            room -= min(most, _size(texts[i]))
+    for before, after in zip_longest(range(first - 1, -1, -1), range(last + 1, len(spans))):
+        for i in (before, after):
+            if i is not None and i not in found and room > 0:
+                found[i] = AROUND
+                room -= min(AROUND, _size(texts[i]))
+        if room <= 0:
+            break
+    return found
 
 
 def _told(i: int, span: Span, most: int) -> dict[str, Any]:
