@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from trajcredit.errors import InputError, UnknownNameError
 from trajcredit.judges.ensemble import combined
 from trajcredit.model import Note
 
-__all__ = ["judged", "known", "local"]
+__all__ = ["judged", "known", "local", "same_scale", "together"]
 
 
 def local(name: str) -> bool:
@@ -24,19 +26,44 @@ def local(name: str) -> bool:
 
 
 def known(spec: str) -> None:
-    """InputError or UnknownNameError where a part of `a+b` is no judge to ask on the spot."""
+    """InputError or UnknownNameError where a part of `a+b` is neither a judge to ask on the spot nor a file."""
     for name in _parts(spec):
-        if local(name):
+        if local(name) or Path(name).is_file():
             continue
         if name in registry.judges.items():
-            raise InputError(f"judge {name!r} is not asked while credit is worked out")
+            raise InputError(
+                f"judge {name!r} is not asked while credit is worked out: `trajcredit judge {name} ... -o FILE` writes "
+                "what it says, and judge=FILE reads that"
+            )
+        if Path(name).suffix or Path(name).name != name:
+            raise InputError(f"cannot read the opinions {name}: no such file")
         raise UnknownNameError("judge", name, [one for one in registry.judges.items() if local(one)])
 
 
 def judged(batch: Batch, spec: str) -> Batch:
-    """The batch with the columns of a judge asked on the spot, or of the mean of several."""
+    """The batch with the columns of a judge asked on the spot, of the opinions of a file, or of the mean of several.
+
+    InputError where several are on different scales.
+    """
     known(spec)
-    return together([(name, judges.judge(batch, name)) for name in _parts(spec)])
+    found, scales = list[tuple[str, Batch]](), dict[str, str]()
+    for name in _parts(spec):
+        if local(name):
+            scales[name] = registry.judges.get(name)().scale
+            found.append((name, judges.judge(batch, name)))
+        else:
+            opinions = judges.load(Path(name))
+            scales[name] = opinions.scale
+            found.append((opinions.file, opinions.on(batch)))
+    same_scale(scales)
+    return together(found)
+
+
+def same_scale(scales: Mapping[str, str]) -> None:
+    """InputError where judges, by name, are not all on one scale: their steps have no common mean."""
+    if len({*scales.values()}) > 1:
+        said = ", ".join(f"{name} is on {scale}" for name, scale in scales.items())
+        raise InputError(f"judges of one ensemble need one scale; {said}")
 
 
 def together(found: list[tuple[str, Batch]]) -> Batch:

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from trajcredit import critics, judges, registry
+from trajcredit import critics, registry
 from trajcredit.attributors import Attributor, configure
 from trajcredit.errors import InputError, TrajcreditError
 from trajcredit.exporters import Credit, Exported, Exporter, TokenExporter
+from trajcredit.judges import COLUMNS as JUDGED
+from trajcredit.judges import Judge
 from trajcredit.registry import Parameter
 from trajcredit.service import judged
 from trajcredit.service.attributing import foreign
@@ -33,8 +35,11 @@ __all__ = [
     "exporters",
     "formats",
     "hears_judges",
+    "judge_of",
+    "judges",
     "make",
     "make_exporter",
+    "make_judge",
     "name_of",
     "type_text",
 ]
@@ -90,6 +95,28 @@ def attributors() -> list[Plugin]:
     ]
 
 
+def judges() -> list[Plugin]:
+    """Every judge with its parameters."""
+    return [
+        Plugin(name, registry.summary(judge), parameters=registry.parameters(judge), details=registry.details(judge))
+        for name, judge in registry.judges.items().items()
+    ]
+
+
+def judge_of(spec: str) -> tuple[str, Judge]:
+    """Name and judge of `NAME` or `NAME:key=value,...`; InputError names an unknown parameter."""
+    name, given = _split(spec, "judge")
+    with foreign(f"judge {name!r} refuses {given!r}"):
+        made: Judge = configure(registry.judges.get(name), given)
+    return name, made
+
+
+def make_judge(name: str, given: Mapping[str, Any]) -> Judge:
+    """The judge of that name with Python values for its parameters; InputError names an unknown one."""
+    made: Judge = _made("judge", registry.judges, name, given)
+    return made
+
+
 def choose(specs: Sequence[str]) -> list[Choice]:
     """Attributors from `NAME` or `NAME:key=value,...`; lists are joined by +; `critic=` names a critic to ask
     first, or the file of a fitted one, `judge=` a judge, or several joined by +.
@@ -112,7 +139,7 @@ def make(name: str, given: Mapping[str, Any]) -> Attributor:
 
 def hears_judges(label: str, attributor: Attributor) -> None:
     """InputError where an attributor reads no column that a judge fills: naming one would change nothing."""
-    if not any(need in judges.COLUMNS or need == "segment" for need in attributor.needs):
+    if not any(need in JUDGED or need == "segment" for need in attributor.needs):
         raise InputError(
             f"attributor {label!r} hears no judge: `judge=` belongs to one that needs `scores`, as judge does"
         )
