@@ -3,6 +3,7 @@
 from trajcredit.judges.base import Answers, Basis, Case, Judge, Means, NoAnswers, Scale, Segment, Spent, Verdict
 from trajcredit.judges.columns import deltas, with_verdicts
 from trajcredit.judges.filling import COLUMNS, judge
+from trajcredit.judges.llm import Llm
 from trajcredit.judges.rules import RULES, Rule, Rules, findings
 from trajcredit.judges.segments import KINDS as SEGMENTS
 from trajcredit.judges.segments import segmented
@@ -15,6 +16,7 @@ __all__ = [
     "Basis",
     "Case",
     "Judge",
+    "Llm",
     "Means",
     "NoAnswers",
     "Rule",
