@@ -26,6 +26,7 @@ COMMANDS = {
     "eval": "Attributors graded on labels: known culprits, true advantages.",
     "advise": "Which attributor suits a data set, and why.",
     "diagnose": "Ten ways a run looks broken: found, clear, or what the log lacks to tell.",
+    "trust": "How far a judge can be trusted on your runs: outcomes, itself, others, labels.",
     "select": "Rollouts to train on: passing ones, the best of each group, preference pairs.",
     "relabel": "Failed rollouts as if what they did had been asked for.",
     "critic": "A critic fitted to logs and kept in a file, for logs to come.",

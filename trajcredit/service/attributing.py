@@ -19,6 +19,7 @@ from trajcredit.errors import InputError, TrajcreditError
 from trajcredit.exporters import Credit
 from trajcredit.model import Note
 from trajcredit.service.judged import judged
+from trajcredit.service.trusting_note import checked, outage
 
 __all__ = ["Filled", "asked", "explained", "foreign", "scored"]
 
@@ -92,7 +93,8 @@ def scored(
         raise unfilled
     _check(batch, label, found)
     parameters = {field.name: getattr(attributor, field.name) for field in fields(attributor)}  # type: ignore[arg-type]  # a dataclass; Protocols cannot say so
-    return Credit(batch, label, parameters, found.credit, found.advantage, (*batch.notes[known:], *found.notes))
+    notes = (*batch.notes[known:], *found.notes, *checked(batch, attributor, judge))
+    return Credit(batch, label, parameters, found.credit, found.advantage, notes)
 
 
 def _criticised(batch: Batch, label: str, attributor: Attributor, critic: str | None, filled: Filled) -> Batch:
@@ -205,7 +207,8 @@ def _unfilled(batch: Batch, label: str, attributor: Attributor) -> InputError | 
         looked_at = column[batch.action_mask] if of_spans else column
         known = np.isfinite(looked_at) if column.dtype.kind == "f" else looked_at >= 0
         if len(looked_at) and not known.any():
-            how = FILLED_BY.get(name, PUT_IN).format(name=name)
+            why = outage(batch) if name in judges.COLUMNS else None
+            how = why or FILLED_BY.get(name, PUT_IN).format(name=name)
             return InputError(f"attributor {label!r} needs the column `{name}`, and no {on} has a value: {how}")
     return None
 
