@@ -98,6 +98,8 @@ class Spent:
     """Answers of which the server did not say how many tokens they took: neither tokens nor cost have them."""
     cost: float = 0.0
     """In the unit of the prices configured; 0 where none are."""
+    away: str | None = None
+    """Why nobody is asked any more: the model counts as away."""
 
 
 @dataclass(frozen=True, slots=True)

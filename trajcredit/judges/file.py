@@ -41,12 +41,12 @@ class Opinions:
         """What the file says of a trajectory, or why it is not judged."""
         rows = self.of.get(graph.trajectory.id)
         if not rows:
-            return "the file has no opinion of it"
+            return "there is no opinion of it"
         if isinstance(rows, list):
             return verdict_of(rows, graph, self.scale)
         judged = [row for row in rows if row.missing is None]
         if len(judged) > 1:
-            return "the file has two opinions of it"
+            return "there are two opinions of it"
         return fitted(judged[0] if judged else rows[-1], graph)
 
     def on(self, batch: Batch) -> Batch:

@@ -126,7 +126,7 @@ class Asker:
         with self._lock:
             self._away += 1
             if self._away >= IN_A_ROW and self._gone is None:
-                self._gone = str(error)
+                self._gone = self.means.spent.away = str(error)
         return error
 
     def _body(self, question: Question, plain: bool) -> bytes:

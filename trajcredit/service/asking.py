@@ -11,6 +11,7 @@ from typing import Any
 from trajcredit import critics, registry
 from trajcredit.attributors import Attributor
 from trajcredit.errors import InputError, UnknownNameError
+from trajcredit.service.hearing import fit
 from trajcredit.service.plugins import choose, default_text
 
 __all__ = ["Configured", "compares_across_groups", "configured", "critic_of", "of_spec"]
@@ -59,6 +60,9 @@ def of_spec(spec: str) -> Configured:
                 "`trajcredit score -a NAME:critic=FILE` asks the file of a fitted one"
             )
         raise UnknownNameError("critic", critic[1], critics.KINDS)
+    judge = re.search(r"[:,]judge=([^,]*)", spec)
+    if judge is not None:
+        fit(judge[1])
     [choice] = choose([spec])
     name, attributor = choice.label, choice.attributor
     values = {field.name: getattr(attributor, field.name) for field in fields(attributor)}  # type: ignore[arg-type]  # a dataclass; Protocols cannot say so

@@ -16,7 +16,10 @@ from trajcredit.errors import InputError, UnknownNameError
 from trajcredit.judges.ensemble import combined
 from trajcredit.model import Note
 
-__all__ = ["judged", "known", "local", "same_scale", "together"]
+__all__ = ["judged", "known", "local", "parts", "same_scale", "together"]
+
+KEPT = "j_"
+"""How ids of judgings begin, which a database keeps."""
 
 
 def local(name: str) -> bool:
@@ -27,8 +30,8 @@ def local(name: str) -> bool:
 
 def known(spec: str) -> None:
     """InputError or UnknownNameError where a part of `a+b` is neither a judge to ask on the spot nor a file."""
-    for name in _parts(spec):
-        if local(name) or Path(name).is_file():
+    for name in parts(spec):
+        if local(name) or name.startswith(KEPT) or Path(name).is_file():
             continue
         if name in registry.judges.items():
             raise InputError(
@@ -47,7 +50,9 @@ def judged(batch: Batch, spec: str) -> Batch:
     """
     known(spec)
     found, scales = list[tuple[str, Batch]](), dict[str, str]()
-    for name in _parts(spec):
+    for name in parts(spec):
+        if name.startswith(KEPT) and not Path(name).is_file():
+            raise InputError(f"judging {name} is kept in a database: `trajcredit run` hears it; here judge=FILE does")
         if local(name):
             scales[name] = registry.judges.get(name)().scale
             found.append((name, judges.judge(batch, name)))
@@ -90,12 +95,13 @@ def together(found: list[tuple[str, Batch]]) -> Batch:
     return replace(first, scores=scores, score_start=start, findings=tuple(findings), notes=(*notes, said))
 
 
-def _parts(spec: str) -> list[str]:
-    parts = spec.split("+")
-    for name in parts:
-        if not name or parts.count(name) > 1:
+def parts(spec: str) -> list[str]:
+    """The judges of `a+b`; InputError where one has no name, or is named twice."""
+    names = spec.split("+")
+    for name in names:
+        if not name or names.count(name) > 1:
             raise InputError(f"judge {spec!r}: expected names or files joined by +, each once")
-    return parts
+    return names
 
 
 def _steps(batch: Batch) -> F64:
