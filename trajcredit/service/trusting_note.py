@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trajcredit.arrays import BOOL
 from trajcredit.attributors import Attributor
 from trajcredit.batching import Batch
 from trajcredit.judges.base_rate import BaseRate, Verdict, worse_than_base_rate
@@ -16,7 +17,7 @@ from trajcredit.judges.states import final_scores
 from trajcredit.model import Note
 from trajcredit.service.trusting import scale_of
 
-__all__ = ["Check", "check", "checked", "outage"]
+__all__ = ["Check", "check", "checked", "outage", "unknowable"]
 
 DRAWS, AT_MOST, AT_LEAST = 2000, 1_000_000, 100
 """Draws behind an interval, as many as in the whole report, but not so many that over a million groups are drawn in
@@ -53,16 +54,12 @@ def check(batch: Batch, judge: str) -> Check:
     """Of the scores in the batch, by the name of the judge they are of; empty where it is not known."""
     final = final_scores(batch.scores, batch.action_mask, batch.span_offsets)
     known = ~(np.isnan(final) | np.isnan(batch.outcome))
-    if not known.any():
-        return Check(None, None, "not checked: no trajectory has its score and an outcome")
+    why = unknowable(batch, known)
+    if why is not None:
+        return Check(None, None, why)
     score, hit = final[known], passed_of(batch.outcome[known])
     group, fold = batch.group[known], folds(batch.group)[known]
     groups = len(np.unique(group))
-    if groups < LEAST_GROUPS:
-        return Check(None, None, f"not checked: scores and outcomes in {groups:,} groups, and it takes {LEAST_GROUPS}")
-    if len(np.unique(hit)) < 2:
-        same = "passed" if hit[0] else "failed"
-        return Check(None, None, f"not checked: every run with a score {same} (an outcome of {PASSED:g} passes)")
     sampling = Sampling(draws=max(AT_LEAST, min(DRAWS, AT_MOST // groups)))
     mapped = cross_fitted(score, hit, np.ones(len(score)), fold)
     calibrated = worse_than_base_rate(mapped, hit, fold, group, "calibrated", sampling)
@@ -71,6 +68,19 @@ def check(batch: Batch, judge: str) -> Check:
         found.insert(0, worse_than_base_rate(score, hit, group, group, "raw", sampling))
     says = f"the judge's last scores as chances to pass: {'; '.join(map(_against, found))}; {groups:,} groups"
     return Check(found[0].verdict if len(found) > 1 else None, calibrated.verdict, says)
+
+
+def unknowable(batch: Batch, known: BOOL) -> str | None:
+    """Why nothing can be checked on these trajectories bool[T], scored and with an outcome; null where it can."""
+    if not known.any():
+        return "not checked: no trajectory has its score and an outcome"
+    groups, hit = len(np.unique(batch.group[known])), passed_of(batch.outcome[known])
+    if groups < LEAST_GROUPS:
+        return f"not checked: scores and outcomes in {groups:,} groups, and it takes {LEAST_GROUPS}"
+    if len(np.unique(hit)) < 2:
+        same = "passed" if hit[0] else "failed"
+        return f"not checked: every run with a score {same} (an outcome of {PASSED:g} passes)"
+    return None
 
 
 def _against(one: BaseRate) -> str:
