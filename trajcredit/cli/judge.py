@@ -44,7 +44,6 @@ def command(
     only what it has no answer to. Exit code 3: some trajectories could not be judged; they are in the file with the
     reason, and get no credit.
     """
-    from trajcredit.judges.answers import FileAnswers
     from trajcredit.service import files, judging, plugins, stateless
 
     name, made = plugins.judge_of(judge)
@@ -60,7 +59,7 @@ def command(
     with working("reading dependencies"):
         graphs = stateless.graphs(some, asked.settings.writes)
     kept = Path(answers) if answers is not None else target.with_name(f"{target.name}.answers.jsonl")
-    with FileAnswers(kept) if asks else nullcontext() as found:
+    with judging.kept_answers(kept) if asks else nullcontext() as found:
         means = judging.means_of(models_file, found)
         try:
             rows = judging.opinions(name, made, graphs, means)

@@ -11,10 +11,12 @@ from trajcredit import registry
 from trajcredit.errors import InputError, TrajcreditError
 from trajcredit.graph import SpanGraph
 from trajcredit.judges import Answers, Case, Judge, Means, NoAnswers, Opinion, Spent, Verdict, opinion, segmented
+from trajcredit.judges.answers import FileAnswers
+from trajcredit.judges.models import configured
 from trajcredit.judges.opinions import encoded
 from trajcredit.service.files import written_whole
 
-__all__ = ["Judging", "asks_model", "means_of", "opinions", "verdicts", "written"]
+__all__ = ["Judging", "asks_model", "kept_answers", "means_of", "opinions", "verdicts", "written"]
 
 UNJUDGED = "it was stopped before this one was judged"
 
@@ -33,10 +35,13 @@ def asks_model(judge: Judge) -> bool:
     return bool(getattr(judge, "asks_model", False))
 
 
+def kept_answers(path: Path) -> FileAnswers:
+    """Answers that are kept in a file from one judging to the next; a context manager."""
+    return FileAnswers(path)
+
+
 def means_of(models: Path | None, answers: Answers | None = None, stopped: Callable[[], bool] = bool) -> Means:
     """What a judge works with: the operator's models, of a file or of the one that the environment names."""
-    from trajcredit.judges.models import configured
-
     return Means(answers or NoAnswers(), configured(models), stopped)
 
 
