@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
-from trajcredit import registry
+from trajcredit import judges, registry
 from trajcredit.arrays import F64
 from trajcredit.batching import Batch
 from trajcredit.judges.agreement import DEAD_ZONE, agreement
@@ -16,8 +17,9 @@ from trajcredit.judges.estimates import Sampling
 from trajcredit.judges.reliability import LABELS, PASSED, Reliability, Segments, reliability
 from trajcredit.judges.states import final_scores, owners
 from trajcredit.service.grading_labels import Labels
-from trajcredit.service.grading_places import laid
-from trajcredit.service.judged import judged
+from trajcredit.service.grading_places import placed
+from trajcredit.service.judged import judged, local
+from trajcredit.service.notes import count_notes
 from trajcredit.service.trusting_rows import Rows, characters, rows_of
 from trajcredit.service.wording import count
 
@@ -45,27 +47,37 @@ class Trust:
 
 def asked(
     batch: Batch,
-    judges: Sequence[str],
+    names: Sequence[str],
     repeats: Sequence[str] = (),
     labels: Labels | None = None,
     pass_at: float = PASSED,
     draws: int = 2000,
     seed: int = 0,
 ) -> Trust:
-    """The first of the judges, names or files of opinions, held against the others and against what it said again.
+    """The first of the judges, by names or files of opinions, held against the others and against what it said again.
 
     InputError or UnknownNameError where one is no judge to ask on the spot.
     """
-    first, *others = judges
-    return trust(
-        judged(batch, first),
+    first, *others = names
+    own, again = judged(batch, first), [judged(batch, name) for name in repeats]
+    against = {name: judged(batch, name) for name in others}
+    found = trust(
+        own,
         first,
-        repeats=[judged(batch, again) for again in repeats],
-        others={name: judged(batch, name) for name in others},
+        _scale_named(first),
+        repeats=again,
+        others=against,
         labels=labels,
         pass_at=pass_at,
         sampling=Sampling(draws, seed),
     )
+    told = [
+        ("judge", note, note.trajectory or "the whole batch")
+        for one in (own, *again, *against.values())
+        for note in one.notes[len(batch.notes) :]
+        if note.code != "judge"
+    ]
+    return replace(found, remarks=(*map(str, count_notes(told)), *found.remarks))
 
 
 def trust(
@@ -88,7 +100,8 @@ def trust(
               knows no praise, so what the judge praises counts as neutral against it
     pass_at   an outcome of at least this has passed
 
-    InputError where repeats or others are of other trajectories, or scores of states are out of [0, 1].
+    InputError where repeats or others are of other trajectories, scores of states are out of [0, 1], or no label is
+    about what was read.
     """
     sampling = sampling or Sampling()
     scale = scale or scale_of(judge, batch)
@@ -139,6 +152,13 @@ def scale_of(judge: str, batch: Batch) -> Scale:
     return "credit" if totals else "state"
 
 
+def _scale_named(spec: str) -> Scale:
+    """Of a judge, a file, or the first of several: they are on one scale."""
+    name = spec.partition("+")[0]
+    found: Scale = registry.judges.get(name)().scale if local(name) else judges.load(Path(name)).scale
+    return found
+
+
 def _same(batch: Batch, other: Batch) -> Batch:
     rows_of(batch, [other])  # refuses one of other trajectories
     return other
@@ -154,7 +174,7 @@ def _lengths(batch: Batch) -> F64 | None:
 
 def _labelled(labels: Labels, batch: Batch, rows: Rows) -> tuple[F64 | None, F64 | None, tuple[str, ...]]:
     """Verdicts f64[S] (-1, 0) and true advantages f64[S] over segments, None where there are none; what to say."""
-    place = laid(labels, batch)
+    place = placed(labels, batch)
     verdict, value = np.full(batch.n_spans, np.nan), np.full(batch.n_spans, np.nan)
     for case in place.cases:
         for number, spans in enumerate(case.candidates):
