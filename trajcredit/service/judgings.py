@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, BinaryIO
 
 from trajcredit import registry
 from trajcredit.errors import InputError
-from trajcredit.judges import Judge
+from trajcredit.judges import SEGMENTS, Judge
 from trajcredit.judges.models import Model
 from trajcredit.service import plugins
-from trajcredit.service.plugins import default_text
+from trajcredit.service.judged import local
+from trajcredit.service.plugins import Plugin, default_text
 from trajcredit.service.versions import code_version
 from trajcredit.store import Store, judgings, opinions, pages
 from trajcredit.store.filters import Filters
 from trajcredit.store.judgings import Asked, Judging, State
 
-__all__ = ["JudgingList", "JudgingView", "ask", "cancel", "find", "listed", "made_of", "resume", "rows"]
+__all__ = [
+    "JudgingList",
+    "JudgingView",
+    "KnownJudge",
+    "ask",
+    "cancel",
+    "export",
+    "find",
+    "kinds_of_segments",
+    "known_judges",
+    "listed",
+    "made_of",
+    "resume",
+]
 
 PAGE = 100
 
@@ -68,7 +82,7 @@ def ask(
     judge: str,
     parameters: Mapping[str, Any],
     models: Mapping[str, Model],
-    dataset: str | None,
+    dataset: str | None = None,
 ) -> JudgingView:
     """A queued judging.
 
@@ -126,14 +140,41 @@ def cancel(store: Store, project: str, judging: str) -> JudgingView:
 def resume(store: Store, project: str, judging: str) -> JudgingView:
     """The judging, queued again for what is not judged yet."""
     with store.write() as conn:
+        if judgings.find(conn, project, judging).asked.judge == "file":
+            raise InputError(f"judging {judging} was uploaded: upload the opinions that are missing as a new one")
         return _view(judgings.resume(conn, project, judging))
 
 
-def rows(store: Store, project: str, judging: str) -> Iterator[bytes]:
-    """Its opinions as lines of JSON, in the order the trajectories were stored."""
+def export(store: Store, project: str, judging: str, out: BinaryIO) -> None:
+    """Write its opinions, a row of JSON a line, in the order the trajectories were stored."""
     with store.read() as conn:
         for line in opinions.lines(conn, judgings.find(conn, project, judging)):
-            yield line + b"\n"
+            out.write(line + b"\n")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownJudge:
+    """A registered judge, and how it can be asked."""
+
+    plugin: Plugin
+    on_the_spot: bool
+    asks_model: bool
+    over_http: bool
+
+
+def known_judges() -> list[KnownJudge]:
+    """Every judge there is."""
+    found = []
+    for plugin in plugins.judges():
+        kind = registry.judges.get(plugin.name)
+        asks, reads = (bool(getattr(kind, fact, False)) for fact in ("asks_model", "reads_files"))
+        found.append(KnownJudge(plugin, local(plugin.name), asks, not reads))
+    return found
+
+
+def kinds_of_segments() -> list[str]:
+    """What may be judged as one."""
+    return list(SEGMENTS)
 
 
 def _check_model(name: str, made: Judge, models: Mapping[str, Model]) -> None:
