@@ -264,7 +264,7 @@ def test_parameters_out_of_range_are_named() -> None:
     )
     for wrong, said_ in wrongs:
         with pytest.raises(InputError, match=said_):
-            RewardModel(**wrong)
+            RewardModel(**wrong)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="path= names the folder"):
         RewardModel().basis(Means())
     with pytest.raises(InputError, match="either path or model"):
