@@ -38,6 +38,7 @@ __all__ = ["Reader", "read", "read_bytes", "read_source"]
 OWN = {
     "trajcredit.credit/1": "credit rows that trajcredit wrote",
     "trajcredit.label/1": "labels that trajcredit wrote",
+    "trajcredit.opinion/1": "opinions of a judge that trajcredit wrote",
 }
 NO_LOGS = {
     frozenset({"trajectory_id", "child", "parent", "kind"}): "edge rows that trajcredit wrote",

@@ -3,6 +3,7 @@
 from trajcredit.judges.base import Answers, Basis, Case, Judge, Means, NoAnswers, Scale, Segment, Spent, Verdict
 from trajcredit.judges.columns import deltas, with_verdicts
 from trajcredit.judges.filling import COLUMNS, judge
+from trajcredit.judges.opinions import Opinion, on, read, to_row
 from trajcredit.judges.rules import RULES, Rule, Rules, findings
 from trajcredit.judges.segments import KINDS as SEGMENTS
 from trajcredit.judges.segments import segmented
@@ -17,6 +18,7 @@ __all__ = [
     "Judge",
     "Means",
     "NoAnswers",
+    "Opinion",
     "Rule",
     "Rules",
     "Scale",
@@ -26,6 +28,9 @@ __all__ = [
     "deltas",
     "findings",
     "judge",
+    "on",
+    "read",
     "segmented",
+    "to_row",
     "with_verdicts",
 ]
