@@ -12,7 +12,7 @@ from tests.build import batch_of, run
 from trajcredit.critics.filling import LEAST_GROUPS
 from trajcredit.model import Trajectory
 from trajcredit.service import attributing, plugins
-from trajcredit.service.advising import READ, Advice, advise
+from trajcredit.service.advising import READ, Advice, Question, advise
 from trajcredit.service.advising_judge import MEASURED
 
 PAGE = Path(__file__).parents[2] / "docs" / "credit.md"
@@ -43,9 +43,14 @@ def purposes(found: Advice) -> list[tuple[str, str]]:
     return [(one.attributor, one.purpose) for one in found.recommended]
 
 
-def counted(found: Advice) -> tuple[object, ...]:
+def asked(found: Advice) -> Question:
     [judge] = [question for question in found.questions if "a judge" in question.question]
-    assert judge.answer == "no", "calibration is of no judge known"
+    return judge
+
+
+def counted(found: Advice) -> tuple[object, ...]:
+    judge = asked(found)
+    assert judge.answer == "no", "outcomes of so few groups say nothing of its calibration"
     return tuple(judge.numbers[key] for key in ("failed_unheard", "failed_unheard_with_findings", "findings"))
 
 
@@ -91,7 +96,9 @@ def test_the_words_say_that_it_is_an_opinion_to_read() -> None:
     [judge] = found.recommended
     assert "3 failed runs with neither siblings nor a critic" in judge.why
     assert "find 2 faults in 2 of 3" in judge.why
-    assert "calibration was not checked on your runs: read it, do not train on it" in judge.why
+    assert judge.why.endswith(
+        "its calibration is not checked: scores and outcomes in 3 groups, and it takes 10: read it, do not train on it"
+    )
     assert "no estimator helps here" in found.questions[1].found, "to train there is still nothing"
 
 
@@ -104,6 +111,34 @@ def test_a_critic_to_trust_reads_such_runs_itself() -> None:
     found = advise(batch_of(*broken))
     assert counted(found)[2], "rules do find something: turns that say nothing"
     assert purposes(found) == [("gae", "train")]
+
+
+def _known(tells: bool) -> list[Trajectory]:
+    """Twelve tasks of one rollout, whose faults tell of failure, or of nothing."""
+    return [faulty(float(i % 2), f"r{i}", f"g{i}", failing=i % 2 == 0 if tells else i % 4 < 2) for i in range(12)]
+
+
+def test_a_judge_that_does_not_foretell_outcomes_is_never_advised_to_train_on() -> None:
+    found = advise(batch_of(*_known(tells=False)))
+    assert ("judge", "read") in purposes(found)
+    assert not [one for one, purpose in purposes(found) if purpose == "train" and "judge" in one]
+    judge = asked(found)
+    assert (judge.answer, judge.numbers["calibrated_against_base_rate"]) == ("no", "worse")
+    assert "calibrated on other groups worse than the base rate" in judge.found
+    assert ": to read, never to train on" in judge.found
+    [read] = [one for one in found.recommended if one.attributor == "judge"]
+    assert read.why.endswith("12 groups: read it, do not train on it")
+
+
+def test_a_judge_that_foretells_them_once_calibrated_may_be_trained_on_calibrated() -> None:
+    found = advise(batch_of(*_known(tells=True)))
+    judge = asked(found)
+    assert (judge.answer, judge.numbers["calibrated_against_base_rate"]) == ("yes", "better")
+    assert ("judge:calibrate=true", "train") in purposes(found)
+    [train] = [one for one in found.recommended if one.attributor == "judge:calibrate=true"]
+    assert "calibrated on other groups better than the base rate" in train.why
+    [choice] = plugins.choose([train.attributor])
+    attributing.scored(batch_of(*_known(tells=True)), choice.label, choice.attributor)
 
 
 def test_what_is_advised_points_at_the_call_that_failed() -> None:

@@ -198,8 +198,8 @@ def test_a_needed_column_that_nobody_filled_is_refused_and_says_who_fills_it() -
     with pytest.raises(tc.InputError) as caught:
         tc.attribute(batch(), Needy())
     assert str(caught.value) == (
-        "attributor 'Needy' needs the column `scores`, and no action span has a value: a judge fills it where "
-        "the attributor names one (`default_judge`), else put your own in with dataclasses.replace(batch, scores=...)"
+        "attributor 'Needy' needs the column `scores`, and no action span has a value: name a judge that "
+        "fills it (`judge=`), or put your own in with dataclasses.replace(batch, scores=...)"
     )
 
 
@@ -228,7 +228,7 @@ def test_what_it_lacks_explains_a_failure_and_its_own_refusal_is_heard_first() -
         pytest.param("graphs", "needs the column `graphs`, which no batch has", id="no column"),
         pytest.param("values", "no action span has a value: log `value` on the spans", id="in the log"),
         pytest.param("q_values", "name a critic that fills it (`critic=`), or put your own in", id="a critic's"),
-        pytest.param("segment", "no action span has a value: no judge so far has segments", id="whole numbers are -1"),
+        pytest.param("segment", "no action span has a value: name a judge that fills it", id="whole numbers are -1"),
         pytest.param("info", "no log format read so far has it: put your own in", id="no log's"),
         pytest.param("policy_version", "no trajectory has a value: put your own in", id="one a trajectory"),
     ],

@@ -207,9 +207,15 @@ def test_hostile_text_is_shown_in_html_and_does_nothing():
         assert harmful not in page
     assert "&lt;script&gt;alert(1)" in page
     assert set(re.findall(r"<(\w+)", page)) <= {
-        *("html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "b", "ul", "li"),
+        *("html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "b", "ul", "li", "code"),
         *("table", "thead", "tbody", "tr", "th", "td", "svg", "text", "line", "polyline", "polygon", "circle"),
     }
+
+
+def test_names_of_columns_are_code_and_no_backtick_is_left():
+    page = html(plain(sick=False))
+    assert "`" not in page
+    assert "<code>" in page
 
 
 def test_hostile_text_is_no_markdown():

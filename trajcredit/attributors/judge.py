@@ -11,6 +11,8 @@ from trajcredit import kernels
 from trajcredit.arrays import BOOL, F64, I64
 from trajcredit.attributors.base import Attribution, Attributor, Scope, Term
 from trajcredit.attributors.bounds import choice, within
+from trajcredit.attributors.disagreement import disagreement
+from trajcredit.attributors.opinions import Opinions, opinions
 from trajcredit.attributors.terms import MOST, has_credit, rest
 from trajcredit.batching import Batch
 from trajcredit.graph import EDGE_KINDS
@@ -33,12 +35,23 @@ class Judge:
     """What a judge says of every step, mixed with the outcome against the other rollouts of the task.
 
     credit_i = advantage_i = mix * unit * p_i + (1 - mix) * base_i. The judge's score of the state after an action is
-    `scores`, in [0, 1]; d_k = score_k - score_{k-1}, 1 before the first action, is progress: where a step stands in the
-    run counts for nothing, what it changes does. p spreads d back along the graph: of all that comes to it, an action
-    keeps 1 - smear and passes `smear` to the spans that it rests on, by weight over the sum of their weights;
-    observations pass on everything; what rests on no action keeps all. So sum_i p_i = sum_k d_k = last score - 1.
-    base is `rloo`, R - mean of the siblings (0 in a group of one: there only the judge speaks), or `doubly_robust` as
-    it reads blame best (w = 0, part = 0.3).
+    `scores`, in [0, 1], or of a judge on the credit scale what it gave so far, added up; d_k = score_k - score_{k-1},
+    `score_start` before the first action (1 where no judge said), is progress: where a step stands in the run counts
+    for nothing, what it changes does. p spreads d back along the graph: of all that comes to it, an action keeps
+    1 - smear and passes `smear` to the spans that it rests on, by weight over the sum of their weights; observations
+    pass on everything; what rests on no action keeps all. So sum_i p_i = sum_k d_k = last score - start. base is
+    `rloo`, R - mean of the siblings (0 in a group of one: there only the judge speaks), or `doubly_robust` as it reads
+    blame best (w = 0, part = 0.3).
+
+    A trajectory without any score was not judged, and has no credit: an outage is never an opinion, and never the base
+    alone. It changes no other trajectory (but with `calibrate`: one less to learn the map from). An action without an
+    opinion in a judged trajectory has d = 0. With mix = 0 the judge is not asked.
+
+    `calibrate` reads scores as chances only after an isotonic map of outcomes on scores, fitted on the groups of other
+    folds: p is then in units of reward, and a judge whose scores do not rise with outcomes has p = 0 throughout.
+
+    Actions that the judge praises strongly and the structure (`dag:base=rloo`) blames strongly, or the other way round,
+    are in a note: both at least a quarter of their range (1 for scores; the spread of outcomes).
 
     The default judge is `rules` (docs/judges.md): failed, repeated, malformed calls, invented figures and so on. It
     sees neither outcomes nor siblings, and each finding takes its severity off what is left of the score, so of two
@@ -64,22 +77,25 @@ class Judge:
     smear: float = 0.1
     """Part of what comes to an action that goes back to what it rests on, 0 to below 1."""
     unit: float = 1.0
-    """What the whole range of scores is worth in units of reward, 0..1000."""
+    """What a change of the score by 1 is worth in units of reward, 0..1000: of a state the whole range of scores, of a
+    credit what one step can be given at most; with `calibrate` a factor, as scores are in units of reward then."""
     base: Base = "rloo"
     """What it is mixed with; `doubly_robust` asks a critic."""
+    calibrate: bool = False
+    """Put scores on the scale of outcomes first, by maps fitted on other groups; it takes ten groups."""
 
     reads_texts: ClassVar[bool] = True
     default_judge: ClassVar[str] = "rules"
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The judge's column, and what the base needs."""
-        return ("scores", *self._base().needs)
+        """The judge's column, unless it is mixed in by 0, and what the base needs."""
+        return (*(("scores",) if self.mix else ()), *self._base().needs)
 
     @property
     def scope(self) -> Scope:
-        """The base's."""
-        return self._base().scope
+        """The base's; `batch` where scores are calibrated."""
+        return "batch" if self.mix and self.calibrate else self._base().scope
 
     @property
     def default_critic(self) -> str | None:
@@ -92,34 +108,46 @@ class Judge:
         within("judge", "smear", self.smear, 0, 0.99)
         within("judge", "unit", self.unit, 0, 1000)
         choice("judge", "base", self.base, get_args(Base))
+        choice("judge", "calibrate", self.calibrate, (False, True))
 
     def __call__(self, batch: Batch) -> Attribution:
-        """credit = advantage, as above."""
+        """credit = advantage, as above; NaN in trajectories that were not judged. InputError where too few outcomes are
+        there to calibrate on."""
         base = self._base()(batch)
-        deltas = kernels.score_deltas(batch.scores, batch.score_start, batch.action_mask, batch.span_offsets)
-        back = kernels.smeared(deltas, *self._edges(batch), self.smear)
+        if not self.mix:
+            return Attribution(base.credit, base.credit, base.notes)
+        found = opinions(batch, self.calibrate)
+        back = np.where(
+            self._heard(batch, found), kernels.smeared(found.steps, *self._edges(batch), self.smear), np.nan
+        )
         credit = self.mix * self.unit * back + (1.0 - self.mix) * base.credit
-        return Attribution(credit, credit, base.notes)
+        doubts = disagreement(batch, back, None if self.calibrate else 1.0)
+        return Attribution(credit, credit, (*base.notes, *found.notes(batch), *doubts))
 
     def explain(self, batch: Batch, span: int) -> tuple[Term, ...]:
         """Each step whose change of the score came to this one, with what the judge found there; then the base's."""
         if not has_credit(batch, span):
             return ()
-        deltas = kernels.score_deltas(batch.scores, batch.score_start, batch.action_mask, batch.span_offsets)
-        shares = kernels.smeared_onto(span, *self._edges(batch), self.smear)
-        values = self.mix * self.unit * deltas * shares
-        steps = np.flatnonzero(values)
-        shown = np.sort(np.argsort(-np.abs(values[steps]), kind="stable")[:SHOWN])
-        judged = tuple(
-            Term(self._named(batch, int(k), span), float(values[k]), (int(k),)) for k in steps[shown].tolist()
-        )
         based = tuple(
             Term(f"{term.name}, x {1 - self.mix:.3g}", (1.0 - self.mix) * term.value, term.spans)
             for term in self._base().explain(batch, span)
         )
-        if not judged and self.mix:
-            judged = (Term("the judge found nothing here, nor in what rests on it", 0.0),)
-        return (*judged, *rest(values[steps], shown, "steps that rest on it"), *based)
+        if not self.mix:
+            return based
+        found = opinions(batch, self.calibrate)
+        if not found.judged[batch.trajectory_of(span)]:
+            return ()
+        values = self.mix * self.unit * found.steps * kernels.smeared_onto(span, *self._edges(batch), self.smear)
+        steps = np.flatnonzero(values)
+        shown = np.sort(np.argsort(-np.abs(values[steps]), kind="stable")[:SHOWN])
+        said = tuple(Term(self._named(batch, int(k), span), float(values[k]), (int(k),)) for k in steps[shown].tolist())
+        nothing = Term("the judge found nothing here, nor in what rests on it", 0.0)
+        return (*(said or (nothing,)), *rest(values[steps], shown, "steps that rest on it"), *based)
+
+    def _heard(self, batch: Batch, found: Opinions) -> BOOL:
+        """bool[N]: actions of trajectories that were judged."""
+        judged: BOOL = batch.action_mask & np.repeat(found.judged, np.diff(batch.span_offsets))
+        return judged
 
     def _base(self) -> Attributor:
         made = attributors.get(self.base)

@@ -9,12 +9,13 @@ __all__ = ["Finding"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fault of one action.
+    """One fault of one action, or a reason that a judge gave.
 
     span      position in the batch of the action that is at fault
     rule      name of the rule that found it
     reason    a sentence that quotes what it saw
-    severity  in (0, 1]: the share of what was still well that this takes away
+    severity  in [0, 1]: of a rule the share of what was still well that this takes away; of a reason by how much the
+              score fell, 0 where it did not
     """
 
     span: int

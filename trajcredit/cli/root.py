@@ -26,9 +26,11 @@ COMMANDS = {
     "eval": "Attributors graded on labels: known culprits, true advantages.",
     "advise": "Which attributor suits a data set, and why.",
     "diagnose": "Ten ways a run looks broken: found, clear, or what the log lacks to tell.",
+    "trust": "How far a judge can be trusted on your runs: outcomes, itself, others, labels.",
     "select": "Rollouts to train on: passing ones, the best of each group, preference pairs.",
     "relabel": "Failed rollouts as if what they did had been asked for.",
     "critic": "A critic fitted to logs and kept in a file, for logs to come.",
+    "judge": "What a judge says of every trajectory, kept in a file.",
     "ingest": "Keep logs in the database.",
     "run": "Score what is kept, and keep the credit.",
     "export": "The credit rows of a run.",
@@ -38,6 +40,7 @@ COMMANDS = {
     "db": "The database brought up to date, or checked.",
     "formats": "The log formats there are readers for.",
     "attributors": "The attributors, what they do and their parameters.",
+    "judges": "The judges and their parameters.",
 }
 """Name -> line of the overview; module `trajcredit.cli.NAME` holds `command`, and is imported when it is used."""
 

@@ -2,8 +2,10 @@
 
 from trajcredit.judges.base import Answers, Basis, Case, Judge, Means, NoAnswers, Scale, Segment, Spent, Verdict
 from trajcredit.judges.columns import deltas, with_verdicts
+from trajcredit.judges.file import File, Opinions, load
 from trajcredit.judges.filling import COLUMNS, judge
-from trajcredit.judges.opinions import Opinion, on, read, to_row
+from trajcredit.judges.llm import Llm
+from trajcredit.judges.opinions import Opinion, opinion
 from trajcredit.judges.rules import RULES, Rule, Rules, findings
 from trajcredit.judges.segments import KINDS as SEGMENTS
 from trajcredit.judges.segments import segmented
@@ -15,10 +17,13 @@ __all__ = [
     "Answers",
     "Basis",
     "Case",
+    "File",
     "Judge",
+    "Llm",
     "Means",
     "NoAnswers",
     "Opinion",
+    "Opinions",
     "Rule",
     "Rules",
     "Scale",
@@ -28,9 +33,8 @@ __all__ = [
     "deltas",
     "findings",
     "judge",
-    "on",
-    "read",
+    "load",
+    "opinion",
     "segmented",
-    "to_row",
     "with_verdicts",
 ]

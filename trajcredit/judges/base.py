@@ -94,8 +94,12 @@ class Spent:
     cached: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    uncounted: int = 0
+    """Answers of which the server did not say how many tokens they took: neither tokens nor cost have them."""
     cost: float = 0.0
     """In the unit of the prices configured; 0 where none are."""
+    away: str | None = None
+    """Why nobody is asked any more: the model counts as away."""
 
 
 @dataclass(frozen=True, slots=True)

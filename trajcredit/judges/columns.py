@@ -12,7 +12,7 @@ from trajcredit.batching import Batch, Finding
 from trajcredit.judges.base import Case, Scale, Verdict
 from trajcredit.model import Note
 
-__all__ = ["deltas", "with_verdicts"]
+__all__ = ["deltas", "scores_after", "with_verdicts"]
 
 
 def deltas(verdict: Verdict, scale: Scale) -> list[float]:
@@ -51,7 +51,7 @@ def with_verdicts(
             if score is not None:
                 segment[[first + i for i in one.spans]] = number
                 number += 1
-        scores[first : first + len(case.graph.trajectory.spans)] = _scores(case, verdict, scale)
+        scores[first : first + len(case.graph.trajectory.spans)] = scores_after(case, verdict, scale)
     for column in (scores, segment, start):
         column.setflags(write=False)  # no attributor can change what the next one reads
     faulty = len({batch.trajectory_of(one.span) for one in found})
@@ -66,8 +66,8 @@ def with_verdicts(
     )
 
 
-def _scores(case: Case, verdict: Verdict, scale: Scale) -> F64:
-    """f64[spans of the trajectory]."""
+def scores_after(case: Case, verdict: Verdict, scale: Scale) -> F64:
+    """f64[spans of the trajectory]: the score after each action; NaN elsewhere and without an opinion."""
     found = np.full(len(case.graph.trajectory.spans), np.nan)
     if scale == "state" and all(len(one.actions) == 1 for one in case.segments):
         for one, score in zip(case.segments, verdict.scores, strict=True):

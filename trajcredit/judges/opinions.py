@@ -1,128 +1,183 @@
-"""Opinions of a file laid over a batch: joined by trajectory, and whatever does not fit is said."""
+"""Opinions as rows: what a judge said of one trajectory, written and read again, a line of JSON each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
+from hashlib import sha256
+from math import isfinite
+from pathlib import Path
+from typing import BinaryIO
 
-from trajcredit.batching import Batch
+import msgspec
+
+from trajcredit.batching import Finding
 from trajcredit.errors import InputError, ParseError
 from trajcredit.graph import SpanGraph
-from trajcredit.judges.base import Case, Verdict
-from trajcredit.judges.columns import with_verdicts
-from trajcredit.judges.opinion_rows import SCHEMA, Opinion, digest, read, to_row
-from trajcredit.model import ACTION_KINDS, Note
+from trajcredit.judges.base import Basis, Case, Scale, Segment, Verdict
+from trajcredit.model import ACTION_KINDS, Trajectory, body
 
-__all__ = ["SCHEMA", "Opinion", "by_trajectory", "digest", "misfit", "on", "read", "shared_ids", "to_row"]
+__all__ = [
+    "SCHEMA",
+    "Fault",
+    "Judged",
+    "Opinion",
+    "decoded",
+    "digest",
+    "encoded",
+    "fitted",
+    "opened",
+    "opinion",
+    "read",
+]
 
-MOST_NAMED = 3
-"""Rows that an error names; the others are counted."""
+SCHEMA = "trajcredit.opinion/1"
+RANGE: dict[Scale, tuple[float, float]] = {"state": (0.0, 1.0), "credit": (-1.0, 1.0)}
 
 
-def on(batch: Batch, opinions: Iterable[Opinion | ParseError], name: str) -> Batch:
-    """The batch with the columns of `with_verdicts`, from opinions of one judge; `name` is the file's, for messages.
+class Judged(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What is said of one segment; positions in its trajectory."""
 
-    A trajectory without a row that fits it is not judged: NaN, and an `unjudged` note that says why. Notes name rows
-    that are no opinions (`unusable-opinion`) or of trajectories that are not here (`unmatched-opinion`), and rows that
-    rest on another basis than the first (`mixed-basis`). InputError where rows are of several judges or scales, where a
-    trajectory has two that were judged, or where no row fits anything here.
+    actions: list[int]
+    spans: list[int]
+    score: float | None = None
+    reason: str = ""
+
+
+class Fault(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One finding; `span` is a position in the trajectory."""
+
+    span: int
+    rule: str
+    reason: str
+    severity: float
+
+
+class Opinion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="schema", tag=SCHEMA):
+    """A row: one judge on one trajectory.
+
+    `digest` is of the spans that were judged: where it is another one now, the opinion is of something else. `missing`
+    says why the trajectory could not be judged to the end; no score counts then.
     """
-    if batch.graphs is None:
-        raise InputError(f"{name}: opinions are checked against texts, and this batch was loaded without them")
-    rows, errors = list[Opinion](), list[ParseError]()
-    for one in opinions:
-        rows.append(one) if isinstance(one, Opinion) else errors.append(one)
-    known = by_trajectory(rows)
-    here, shared = set(batch.trajectory_ids), shared_ids(batch.graphs)
-    if not any(row in here for row in known):
-        raise InputError(_nothing(batch, known, errors, name))
-    notes = [Note("unusable-opinion", str(error)) for error in errors]
-    notes += [
-        Note("unmatched-opinion", f"{row.where} is of {row.trajectory_id!r}, which was not read")
-        for row in known.values()
-        if row.trajectory_id not in here
-    ]
-    notes += _bases(rows)
-    cases, verdicts = list[Case](), list[Verdict | None]()
-    for trajectory_id, graph in zip(batch.trajectory_ids, batch.graphs, strict=True):
-        row = known.get(trajectory_id)
-        why = None if row is None else misfit(row, graph)
-        if row is not None and row.digest is None and trajectory_id in shared:
-            why = f"{row.where}: several logs have the id {trajectory_id!r}, and the row has no digest to tell them by"
-        cases.append(Case(graph, () if row is None else row.segments))
-        verdicts.append(
-            row.verdict if row is not None and why is None else _unjudged(why or f"{name} has no row of it")
-        )
-    filled = with_verdicts(batch, rows[0].judge, rows[0].scale, cases, verdicts)
-    return replace(filled, notes=(*filled.notes, *notes))
+
+    trajectory_id: str
+    digest: str | None = None
+    judge: str
+    scale: Scale
+    model: str | None = None
+    prompt_version: str | None = None
+    fingerprint: str | None = None
+    start: float = 0.0
+    segments: list[Judged] = []
+    findings: list[Fault] = []
+    missing: str | None = None
 
 
-def by_trajectory(rows: Sequence[Opinion]) -> dict[str, Opinion]:
-    """The opinion on each trajectory: a later row takes the place of one that is `missing`.
-
-    InputError where a trajectory has two that were judged, or the rows are of several judges or scales.
-    """
-    known: dict[str, Opinion] = {}
-    for row in rows:
-        for what, own, other in (("judge", rows[0].judge, row.judge), ("scale", rows[0].scale, row.scale)):
-            if own != other:
-                where = f"{rows[0].where} is of the {what} {own!r}"
-                raise InputError(f"{where}, line {row.line} of {other!r}: expected one {what} a file")
-        before = known.get(row.trajectory_id)
-        if before is not None and before.verdict.missing is None:
-            raise InputError(
-                f"{row.where}: {row.trajectory_id!r} was judged in line {before.line} already: expected one row a "
-                "trajectory, or a later one where it was missing"
-            )
-        known[row.trajectory_id] = row
-    return known
+_decoder = msgspec.json.Decoder(Opinion)
 
 
-def shared_ids(graphs: Iterable[SpanGraph]) -> frozenset[str]:
-    """Ids that several logs had, of which all but the first got a number: `x` where there is an `x#1` made so."""
-    return frozenset(
-        graph.trajectory.id.rpartition("#")[0]
-        for graph in graphs
-        if any(note.code == "duplicate-id" for note in graph.trajectory.report)
+def digest(trajectory: Trajectory) -> str:
+    """What a judge reads of a trajectory, as a hash (32 hex): rewards that come later change nothing of it."""
+    read = [(span.kind, span.name, body(span), span.result_of) for span in trajectory.spans]
+    return sha256(msgspec.json.encode(read)).hexdigest()[:32]
+
+
+def opinion(judge: str, scale: Scale, basis: Basis, case: Case, verdict: Verdict) -> Opinion:
+    """The row of a verdict."""
+    trajectory = case.graph.trajectory
+    reasons = verdict.reasons or ("",) * len(case.segments)
+    judged = verdict.missing is None
+    return Opinion(
+        trajectory_id=trajectory.id,
+        digest=digest(trajectory),
+        judge=judge,
+        scale=scale,
+        model=basis.model,
+        prompt_version=basis.prompt_version,
+        fingerprint=basis.fingerprint,
+        start=verdict.start if judged else 0.0,
+        segments=[
+            Judged(list(segment.actions), list(segment.spans), score, reason)
+            for segment, score, reason in zip(case.segments, verdict.scores, reasons, strict=True)
+        ]
+        if judged
+        else [],
+        findings=[Fault(one.span, one.rule, one.reason, one.severity) for one in verdict.findings] if judged else [],
+        missing=verdict.missing,
     )
 
 
-def misfit(row: Opinion, graph: SpanGraph) -> str | None:
-    """Why an opinion cannot be of that trajectory, as it is now; null where it can."""
+def encoded(row: Opinion) -> bytes:
+    """One line of JSON, without the line feed."""
+    return msgspec.json.encode(row)
+
+
+def decoded(line: bytes) -> Opinion:
+    """The row of a line; InputError names the field that does not belong."""
+    try:
+        row = _decoder.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"expected a row of {SCHEMA}: {error}") from error
+    wrong = _wrong(row)
+    if wrong is not None:
+        raise InputError(wrong)
+    return row
+
+
+def read(path: Path) -> Iterator[Opinion | ParseError]:
+    """The rows of a file, an error in the place of a line that is none."""
+    with opened(path) as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                try:
+                    yield decoded(line)
+                except InputError as error:
+                    yield ParseError(str(error), str(path), number)
+
+
+def fitted(row: Opinion, graph: SpanGraph) -> tuple[Case, Verdict] | str:
+    """The row as a case and its verdict, or why it is not about this trajectory as it is."""
     spans = graph.trajectory.spans
     if row.digest is not None and row.digest != digest(graph.trajectory):
-        return f"{row.where}: the trajectory has changed since it was judged"
-    if row.verdict.missing is not None:
-        return None
+        return "the trajectory is not the one that was judged: its spans have changed"
+    if row.missing is not None:
+        return row.missing
+    segments, taken = list[Segment](), set[int]()
+    for one in row.segments:
+        if not one.actions or sorted({*one.spans}) != one.spans or not {*one.actions} <= {*one.spans}:
+            return "a segment needs actions, and spans in ascending order that contain them"
+        if one.spans[0] < 0 or one.spans[-1] >= len(spans):
+            return f"it speaks of span {one.spans[-1]}, and there are {len(spans)} spans"
+        if any(spans[i].kind not in ACTION_KINDS for i in one.actions):
+            return f"it scores span {one.actions[0]}, which is no action"
+        if taken & {*one.spans}:
+            return "a span is in two segments"
+        taken |= {*one.spans}
+        segments.append(Segment(tuple(one.actions), tuple(one.spans)))
+    if any(not 0 <= one.span < len(spans) for one in row.findings):
+        return "it finds a fault at a span that is not there"
+    order = sorted(range(len(segments)), key=lambda k: segments[k].actions[-1])
+    found = tuple(Finding(one.span, one.rule, one.reason, one.severity) for one in row.findings)
+    reasons = tuple(row.segments[k].reason for k in order)
+    verdict = Verdict(tuple(row.segments[k].score for k in order), row.start, reasons if any(reasons) else (), found)
+    return Case(graph, tuple(segments[k] for k in order)), verdict
+
+
+def _wrong(row: Opinion) -> str | None:
+    low, high = RANGE[row.scale]
     for k, one in enumerate(row.segments):
-        if one.spans[-1] >= len(spans):
-            return f"{row.where}: `segments[{k}].spans` has {one.spans[-1]}, and it has {len(spans)} spans"
-        for i in one.actions:
-            if spans[i].kind not in ACTION_KINDS:
-                return f"{row.where}: `segments[{k}].actions` has {i}, a {spans[i].kind}, which is no action"
-    for k, fault in enumerate(row.verdict.findings):
-        if fault.span >= len(spans):
-            return f"{row.where}: `findings[{k}].span` is {fault.span}, and it has {len(spans)} spans"
+        if one.score is not None and not low <= one.score <= high:
+            return f"segments.{k}.score: expected a number from {low:g} to {high:g}, found {one.score!r}"
+    if not (isfinite(row.start) and 0 <= row.start <= (1 if row.scale == "state" else 0)):
+        return f"start: expected a number from 0 to 1, and 0 on the scale credit; found {row.start!r}"
+    for k, fault in enumerate(row.findings):
+        if not 0 <= fault.severity <= 1:
+            return f"findings.{k}.severity: expected a number from 0 to 1, found {fault.severity!r}"
     return None
 
 
-def _unjudged(why: str) -> Verdict:
-    return Verdict((), 0.0, missing=why)
-
-
-def _bases(rows: Sequence[Opinion]) -> list[Note]:
-    """Rows that rest on another model, prompt or set of rules than the first: their scores may not compare."""
-    other = [row for row in rows if row.basis != rows[0].basis]
-    if not other:
-        return []
-    said = f"{other[0].where} and {len(other) - 1} more" if len(other) > 1 else other[0].where
-    return [Note("mixed-basis", f"{said}: another model, prompt or version of the judge than {rows[0].where}")]
-
-
-def _nothing(batch: Batch, known: dict[str, Opinion], errors: Sequence[ParseError], name: str) -> str:
-    """That no row can be used, and why."""
-    some = ", ".join(map(repr, batch.trajectory_ids[:MOST_NAMED]))
-    what = (
-        f"none of its {len(known)} rows is of a trajectory that was read, e.g. {some}" if known else "no opinion in it"
-    )
-    return "; ".join([f"{name}: {what}", *map(str, errors[:MOST_NAMED])])
+def opened(path: Path) -> BinaryIO:
+    """The file, to be read; InputError where it cannot be."""
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise InputError(f"cannot read the opinions {path}: {error.strerror or error}") from error

@@ -234,12 +234,20 @@ def _graph(facts: Facts) -> Question:
 
 
 def _judge(facts: Facts) -> Question:
+    checked = facts.calibration
     found = f"{count(facts.judged, 'action')} with a judge's score"
-    if facts.judged:
-        found += ": their calibration is not known, so they are not added"
+    found += f"; {'' if facts.judged else 'rules: '}{checked.says}"
+    if checked.calibrated != "better":
+        found += ": to read, never to train on"
     found += advising_judge.told(facts.unheard)
-    numbers: Numbers = {"judged_actions": facts.judged, **advising_judge.numbers(facts.unheard)}
-    return Question("Is there a judge whose calibration was checked?", "no", found, numbers)
+    numbers: Numbers = {
+        "judged_actions": facts.judged,
+        "against_base_rate": checked.raw,
+        "calibrated_against_base_rate": checked.calibrated,
+        **advising_judge.numbers(facts.unheard),
+    }
+    answer: Answer = "yes" if checked.calibrated == "better" else "no"
+    return Question("Does a judge, once calibrated, foretell outcomes?", answer, found, numbers)
 
 
 def _answer(facts: Facts) -> Question:
@@ -276,11 +284,15 @@ def _recommended(facts: Facts, update_size: int) -> list[Recommendation]:
 
 
 def _by_judge(facts: Facts) -> list[Recommendation]:
-    """To read runs that outcomes say nothing of; never to train, since no judge here was calibrated."""
-    found = facts.unheard
+    """To read runs that outcomes say nothing of; to train only where calibrated scores beat the base rate."""
+    found, calibration = facts.unheard, facts.calibration
     if not found.findings or _valued(facts):
         return []
-    return [Recommendation(advising_judge.JUDGE, "read", advising_judge.why(found), advising_judge.MEASURED)]
+    why = advising_judge.why(found, calibration)
+    read = Recommendation(advising_judge.JUDGE, "read", why, advising_judge.MEASURED)
+    if calibration.calibrated != "better":
+        return [read]
+    return [read, Recommendation(advising_judge.CALIBRATED, "train", advising_judge.trained(calibration), None)]
 
 
 def _by_outcomes(facts: Facts, update_size: int) -> list[Recommendation]:

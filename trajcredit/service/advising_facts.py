@@ -21,7 +21,8 @@ from trajcredit.graph import EDGE_KINDS, SpanGraph
 from trajcredit.kernels.draws import HIGH, LOW, weights
 from trajcredit.kernels.visits import first_visits, visitors
 from trajcredit.model import KIND_CODES
-from trajcredit.service.advising_judge import Unheard, unheard
+from trajcredit.service.advising_judge import Unheard, checked, unheard
+from trajcredit.service.trusting_note import Check
 
 __all__ = ["LEAST_GROUPS", "Facts", "facts_of"]
 
@@ -91,6 +92,8 @@ class Facts:
     effects: int
     """Calls that changed state and did not fail."""
     judged: int
+    calibration: Check
+    """Of these scores, else of the rules, where outcomes can tell."""
     unheard: Unheard
     """Failed runs that outcomes say nothing of, and what rules find in them."""
     informed: int
@@ -158,6 +161,7 @@ def facts_of(batch: Batch) -> Facts:
         data_edges=int(np.isin(batch.parent_kind, DATA).sum()),
         effects=int((batch.is_write & ~batch.is_error & batch.action_mask).sum()),
         judged=int((~np.isnan(batch.scores) & batch.action_mask).sum()),
+        calibration=checked(batch),
         unheard=unheard(batch, differ, trusted),
         informed=_informed(batch, owner, scored),
         answered=sum(batch.graphs[t].trajectory.answer is not None for t in np.flatnonzero(scored)),

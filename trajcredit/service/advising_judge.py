@@ -10,12 +10,16 @@ from trajcredit import judges
 from trajcredit.arrays import BOOL
 from trajcredit.batching import Batch
 from trajcredit.service.diagnosing_facts import PASS
+from trajcredit.service.trusting_note import Check, check, unknowable
 from trajcredit.service.wording import count
 
-__all__ = ["JUDGE", "MEASURED", "Unheard", "numbers", "told", "unheard", "why"]
+__all__ = ["CALIBRATED", "JUDGE", "MEASURED", "Unheard", "checked", "numbers", "told", "trained", "unheard", "why"]
 
+JUDGE_ASKED = "rules"
 JUDGE = "judge"
 """With its defaults: rules, and `rloo`, which has nothing to say of such runs, so that the judge alone speaks there."""
+CALIBRATED = "judge:calibrate=true"
+"""The same to train on, where its scores are better than the base rate once they are calibrated."""
 MEASURED = (
     "real failed runs, each of another task (Who&When, 92 runs): the culprit is the most blamed message in 0.415 of "
     "them (flat 0.130); where culprits are well-formed calls (tau_airline, 33 runs) in 0.012 (flat 0.079)"
@@ -72,11 +76,36 @@ def told(found: Unheard) -> str:
     return f"; the rules of `judge` find {count(found.findings, 'fault')} in {found.faulty:,} of {runs}: to read"
 
 
-def why(found: Unheard) -> str:
+def checked(batch: Batch) -> Check:
+    """Scores that the batch has, else those of the rules, against the base rate.
+
+    Rules are asked of every trajectory, but only where outcomes let their answers be checked.
+    """
+    if not np.isnan(batch.scores[batch.action_mask]).all():
+        return check(batch, "")
+    why_not = unknowable(batch, ~np.isnan(batch.outcome))
+    if why_not is not None:
+        return Check(None, None, why_not)
+    return check(judges.judge(batch, JUDGE_ASKED), JUDGE_ASKED)
+
+
+def why(found: Unheard, calibration: Check) -> str:
     """Why it is advised, and what for."""
     return (
         f"{count(found.runs, 'failed run')} with neither siblings nor a critic to hold against: no outcome tells which "
         f"step went wrong. Rules read the texts and find {count(found.findings, 'fault')} in {found.faulty:,} of "
-        f"{found.runs:,}; look at those alone. It is an opinion whose calibration was not checked on your runs: read "
-        "it, do not train on it"
+        f"{found.runs:,}; look at those alone. It is an opinion: {_worth(calibration)}"
     )
+
+
+def trained(calibration: Check) -> str:
+    """Why it may be trained on: only where `calibration` says that it is better than the base rate."""
+    return f"rules foretell these outcomes, calibrated on other groups: {calibration.says}"
+
+
+def _worth(calibration: Check) -> str:
+    if calibration.calibrated is None:
+        return f"its calibration is {calibration.says}: read it, do not train on it"
+    if calibration.calibrated == "better":
+        return calibration.says
+    return f"{calibration.says}: read it, do not train on it"

@@ -11,6 +11,7 @@ from typing import Any
 from trajcredit import critics, registry
 from trajcredit.attributors import Attributor
 from trajcredit.errors import InputError, UnknownNameError
+from trajcredit.service.hearing import fit
 from trajcredit.service.plugins import choose, default_text
 
 __all__ = ["Configured", "compares_across_groups", "configured", "critic_of", "of_spec"]
@@ -27,25 +28,29 @@ class Configured:
     """The name, and the parameters that are not at their defaults: `dag:gamma=0.95`."""
     critic: str | None = None
     """The critic asked for, which is a parameter too; none = the attributor's own, where it has one."""
+    judge: str | None = None
+    """The judge asked for, likewise."""
 
 
 def configured(name: str, given: Mapping[str, Any]) -> Configured:
     """The attributor of that name; values are JSON (numbers, flags, null, lists of text) or the command line's text.
 
-    `critic` among them names the critic to ask first. InputError names a parameter that is not known or does not fit.
+    `critic` and `judge` among them name those to ask first. InputError names a parameter that is not known or does not
+    fit.
     """
     if not name or ":" in name:
         raise InputError(f"attributor {name!r}: expected a name alone; its parameters are given beside it")
     for key in given:
         if "," in key or "=" in key:
             raise InputError(f"attributor {name!r} has no parameter {key!r}")
-    named = {key: value for key, value in given.items() if key != "critic" or value is not None}
+    named = {key: value for key, value in given.items() if key not in ("critic", "judge") or value is not None}
     asked = ",".join(f"{key}={_text(key, value)}" for key, value in named.items())
     return of_spec(f"{name}:{asked}" if asked else name)
 
 
 def of_spec(spec: str) -> Configured:
-    """The attributor of `NAME` or `NAME:key=value,...`, as the command line takes it; critics by kind, never a file."""
+    """The attributor of `NAME` or `NAME:key=value,...`, as the command line takes it; critics and judges by name, never
+    a file."""
     critic = re.search(r"[:,]critic=([^,]*)", spec)
     if critic is not None and critic[1] not in critics.KINDS:  # no request makes this machine look at a file
         if "/" in critic[1] or "." in critic[1]:
@@ -55,6 +60,9 @@ def of_spec(spec: str) -> Configured:
                 "`trajcredit score -a NAME:critic=FILE` asks the file of a fitted one"
             )
         raise UnknownNameError("critic", critic[1], critics.KINDS)
+    judge = re.search(r"[:,]judge=([^,]*)", spec)
+    if judge is not None:
+        fit(judge[1])
     [choice] = choose([spec])
     name, attributor = choice.label, choice.attributor
     values = {field.name: getattr(attributor, field.name) for field in fields(attributor)}  # type: ignore[arg-type]  # a dataclass; Protocols cannot say so
@@ -63,8 +71,10 @@ def of_spec(spec: str) -> Configured:
     own = {key: value for key, value in values.items() if value != usual[key]}
     if choice.critic is not None:
         own["critic"] = plain["critic"] = choice.critic
+    if choice.judge is not None:
+        own["judge"] = plain["judge"] = choice.judge
     said = ",".join(f"{key}={default_text(value)}" for key, value in own.items())
-    return Configured(name, attributor, plain, f"{name}:{said}" if said else name, choice.critic)
+    return Configured(name, attributor, plain, f"{name}:{said}" if said else name, choice.critic, choice.judge)
 
 
 def compares_across_groups(name: str, parameters: Mapping[str, Any]) -> bool:

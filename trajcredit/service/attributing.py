@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from math import fsum, isfinite, isnan
@@ -18,6 +18,8 @@ from trajcredit.batching import Batch
 from trajcredit.errors import InputError, TrajcreditError
 from trajcredit.exporters import Credit
 from trajcredit.model import Note
+from trajcredit.service.judged import judged
+from trajcredit.service.trusting_note import checked, outage
 
 __all__ = ["Filled", "asked", "explained", "foreign", "scored"]
 
@@ -32,8 +34,7 @@ OF_TRAJECTORIES = frozenset(
 """Columns of the batch with one value a trajectory."""
 PUT_IN = "put your own in with dataclasses.replace(batch, {name}=...)"
 CRITIC = f"name a critic that fills it (`critic=`), or {PUT_IN}"
-JUDGE = f"a judge fills it where the attributor names one (`default_judge`), else {PUT_IN}"
-SEGMENT = f"no judge so far has segments: {PUT_IN}"
+JUDGE = f"name a judge that fills it (`judge=`), or {PUT_IN}"
 FILLED_BY = {
     "values": "log `value` on the spans, or name a critic that fills it (`critic=`)",
     "bootstrap": "log `bootstrap` on the trajectories",
@@ -43,7 +44,7 @@ FILLED_BY = {
     "q_values": CRITIC,
     "advantage_forecast": CRITIC,
     "scores": JUDGE,
-    "segment": SEGMENT,
+    "segment": JUDGE,
 }
 """Column -> how it comes to have values."""
 
@@ -60,20 +61,27 @@ def foreign(doing: str) -> Iterator[None]:
 
 
 def scored(
-    batch: Batch, label: str, attributor: Attributor, critic: str | None = None, filled: Filled | None = None
+    batch: Batch,
+    label: str,
+    attributor: Attributor,
+    critic: str | None = None,
+    filled: Filled | None = None,
+    judge: str | None = None,
+    ask: Callable[[Batch, str], Batch] = judged,
 ) -> Credit:
     """What an attributor says of a batch; InputError names it where that is no attribution, or a column is empty.
 
     Columns of a critic are filled first: of the `critic` named, else of the attributor's own default where it needs one
-    that holds nothing; likewise those of the attributor's own judge. `filled` keeps what a critic said of this batch
-    for the next attributor. An attributor that refuses an empty column in its own words is heard first.
+    that holds nothing; likewise those of a judge, the one named or the attributor's own, by `ask`. `filled` keeps what
+    a critic said of this batch for the next attributor. An attributor that refuses an empty column in its own words is
+    heard first.
     """
     fault = registry.attributors.fault(attributor)
     if fault is not None:
         raise InputError(f"attributor {label!r} cannot be used: {fault}")
     known = len(batch.notes)
     batch = _criticised(batch, label, attributor, critic, {} if filled is None else filled)
-    batch = _judged(batch, label, attributor)
+    batch = _judged(batch, label, attributor, judge, ask)
     unfilled = _unfilled(batch, label, attributor)
     try:
         found = attributor(batch)
@@ -85,7 +93,8 @@ def scored(
         raise unfilled
     _check(batch, label, found)
     parameters = {field.name: getattr(attributor, field.name) for field in fields(attributor)}  # type: ignore[arg-type]  # a dataclass; Protocols cannot say so
-    return Credit(batch, label, parameters, found.credit, found.advantage, (*batch.notes[known:], *found.notes))
+    notes = (*batch.notes[known:], *found.notes, *checked(batch, attributor, judge))
+    return Credit(batch, label, parameters, found.credit, found.advantage, notes)
 
 
 def _criticised(batch: Batch, label: str, attributor: Attributor, critic: str | None, filled: Filled) -> Batch:
@@ -102,14 +111,20 @@ def _criticised(batch: Batch, label: str, attributor: Attributor, critic: str | 
     return filled[critic]
 
 
-def _judged(batch: Batch, label: str, attributor: Attributor) -> Batch:
-    """The batch with the columns of the attributor's own judge, where it needs one that holds nothing."""
-    own = getattr(attributor, "default_judge", None)
-    needed = [getattr(batch, name) for name in attributor.needs if name in judges.COLUMNS]
-    if own is None or all(np.isfinite(column[batch.action_mask]).any() for column in needed):
+def _judged(
+    batch: Batch, label: str, attributor: Attributor, judge: str | None, ask: Callable[[Batch, str], Batch]
+) -> Batch:
+    """The batch with the columns of the judge that is named, or of the attributor's own where it needs one that holds
+    nothing."""
+    if judge is None:
+        needed = [getattr(batch, name) for name in attributor.needs if name in judges.COLUMNS]
+        if all(np.isfinite(column[batch.action_mask]).any() for column in needed):
+            return batch
+        judge = getattr(attributor, "default_judge", None)
+    if judge is None:
         return batch
-    with foreign(f"the judge {own!r} of attributor {label!r} failed"):
-        return judges.judge(batch, own)
+    with foreign(f"the judge {judge!r} of attributor {label!r} failed"):
+        return ask(batch, judge)
 
 
 def asked(batch: Batch, critic: str) -> Batch:
@@ -192,7 +207,8 @@ def _unfilled(batch: Batch, label: str, attributor: Attributor) -> InputError | 
         looked_at = column[batch.action_mask] if of_spans else column
         known = np.isfinite(looked_at) if column.dtype.kind == "f" else looked_at >= 0
         if len(looked_at) and not known.any():
-            how = FILLED_BY.get(name, PUT_IN).format(name=name)
+            why = outage(batch) if name in judges.COLUMNS else None
+            how = why or FILLED_BY.get(name, PUT_IN).format(name=name)
             return InputError(f"attributor {label!r} needs the column `{name}`, and no {on} has a value: {how}")
     return None
 

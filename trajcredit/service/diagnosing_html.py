@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
@@ -57,7 +58,7 @@ def _page(found: Diagnosis) -> Iterator[str]:
     for grid in grids(found):
         yield f"<h2>{_text(grid.title)}</h2>"
         yield _table(grid.head, grid.rows)
-        yield f'<p class="note">{_text(grid.note)}</p>'
+        yield f'<p class="note">{_said(grid.note)}</p>'
     yield "<h2>Checklist</h2>"
     yield _table(("in place?", "item", "what the log says"), [(TICKS[i.tick], i.item, i.says) for i in found.checklist])
     yield "</body>\n</html>"
@@ -66,7 +67,7 @@ def _page(found: Diagnosis) -> Iterator[str]:
 def _overview(modes: Sequence[Mode]) -> str:
     rows = "".join(
         f'<tr><th scope="row">{_text(m.title)}</th><td class="{m.status}">{m.status}</td><td>{_text(reading(m))}</td>'
-        f"<td>{_text(told(m))}</td></tr>"
+        f"<td>{_said(told(m))}</td></tr>"
         for m in modes
     )
     head = "".join(f'<th scope="col">{name}</th>' for name in ("failure mode", "status", "figure", "says"))
@@ -74,18 +75,23 @@ def _overview(modes: Sequence[Mode]) -> str:
 
 
 def _found(mode: Mode) -> Iterator[str]:
-    yield f"<h2>{_text(mode.title)}</h2>\n<p>{_text(begun(mode.says))}</p>"
-    yield f"<p>What to do: {_text(mode.mitigation)}</p>\n<ul>"
+    yield f"<h2>{_text(mode.title)}</h2>\n<p>{_said(begun(mode.says))}</p>"
+    yield f"<p>What to do: {_said(mode.mitigation)}</p>\n<ul>"
     for one in mode.evidence:
         place = f"{one.external_id or one.trajectory}" + ("" if one.span is None else f" span {one.span}")
-        yield f"<li><b>{_text(place)}</b>: {_text(one.says)}</li>"
+        yield f"<li><b>{_text(place)}</b>: {_said(one.says)}</li>"
     yield f"<li>and {mode.more:,} more trajectories</li></ul>" if mode.more else "</ul>"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     top = "".join(f'<th scope="col">{_text(name)}</th>' for name in head)
-    body = "".join(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    body = "".join(f"<tr>{''.join(f'<td>{_said(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _said(text: str) -> str:
+    """A sentence of ours: what stands between backticks as code. It is escaped first, whoever wrote it."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", _text(text))
 
 
 def _text(text: str) -> str:

@@ -20,6 +20,7 @@ from trajcredit.exporters import Credit
 from trajcredit.service.asking import configured, critic_of
 from trajcredit.service.attributing import Filled, scored
 from trajcredit.service.forecasting import fingerprint
+from trajcredit.service.hearing import Hearing
 from trajcredit.service.running import compares_across_groups, condensed
 from trajcredit.service.scales import remember
 from trajcredit.service.versions import edge_version
@@ -71,13 +72,18 @@ def _work(store: Store, run: Run, told: Callable[[int, int], None]) -> None:
             return
     told(done, total)
     filled: Filled = {}
-    credit = scored(replace(batch, graphs=graphs), made.name, made.attributor, made.critic, filled)
+    heard = Hearing(store, run.project, loaded.ids)
+    credit = scored(replace(batch, graphs=graphs), made.name, made.attributor, made.critic, filled, made.judge, heard)
     credit, graphs = replace(credit, batch=replace(credit.batch, graphs=None)), None
     critic = next(iter(filled), None)
     filled.clear()
     if critic is not None:
         with store.write() as conn:
             if runs.critic_asked(conn, run.id, critic, fingerprint(run, critic, loaded)) is None:
+                return
+    if heard.judge is not None and heard.fingerprint is not None:
+        with store.write() as conn:
+            if runs.judge_heard(conn, run.id, heard.judge, heard.fingerprint) is None:
                 return
     for start, stop, piece in pieces(credit, PIECE_SPANS):
         with store.write() as conn:

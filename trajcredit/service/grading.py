@@ -129,7 +129,7 @@ def _scored(batch: Batch, choices: Sequence[Choice]) -> tuple[dict[str, F64], li
     notes: list[NoteCount] = []
     for choice in choices:
         try:
-            credit = scored(batch, choice.label, choice.attributor, choice.critic, filled)
+            credit = scored(batch, choice.label, choice.attributor, choice.critic, filled, choice.judge)
         except TrajcreditError as error:
             failed.append(Failed(choice.label, str(error)))
             continue

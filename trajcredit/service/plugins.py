@@ -14,7 +14,10 @@ from trajcredit import critics, registry
 from trajcredit.attributors import Attributor, configure
 from trajcredit.errors import InputError, TrajcreditError
 from trajcredit.exporters import Credit, Exported, Exporter, TokenExporter
+from trajcredit.judges import COLUMNS as JUDGED
+from trajcredit.judges import Judge
 from trajcredit.registry import Parameter
+from trajcredit.service import judged
 from trajcredit.service.attributing import foreign
 
 __all__ = [
@@ -31,8 +34,12 @@ __all__ = [
     "exporter_of",
     "exporters",
     "formats",
+    "hears_judges",
+    "judge_of",
+    "judges",
     "make",
     "make_exporter",
+    "make_judge",
     "name_of",
     "type_text",
 ]
@@ -46,6 +53,8 @@ class Choice:
     attributor: Attributor
     critic: str | None = None
     """The critic asked for; none = the attributor's own, where it has one."""
+    judge: str | None = None
+    """The judge asked for; none = the attributor's own, where it has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +95,31 @@ def attributors() -> list[Plugin]:
     ]
 
 
+def judges() -> list[Plugin]:
+    """Every judge with its parameters."""
+    return [
+        Plugin(name, registry.summary(judge), parameters=registry.parameters(judge), details=registry.details(judge))
+        for name, judge in registry.judges.items().items()
+    ]
+
+
+def judge_of(spec: str) -> tuple[str, Judge]:
+    """Name and judge of `NAME` or `NAME:key=value,...`; InputError names an unknown parameter."""
+    name, given = _split(spec, "judge")
+    with foreign(f"judge {name!r} refuses {given!r}"):
+        made: Judge = configure(registry.judges.get(name), given)
+    return name, made
+
+
+def make_judge(name: str, given: Mapping[str, Any]) -> Judge:
+    """The judge of that name with Python values for its parameters; InputError names an unknown one."""
+    made: Judge = _made("judge", registry.judges, name, given)
+    return made
+
+
 def choose(specs: Sequence[str]) -> list[Choice]:
     """Attributors from `NAME` or `NAME:key=value,...`; lists are joined by +; `critic=` names a critic to ask
-    first, or the file of a fitted one.
+    first, or the file of a fitted one, `judge=` a judge, or several joined by +.
 
     Rows carry the name; where one name is asked for more than once they carry the whole text, to be told apart.
     """
@@ -104,6 +135,14 @@ def make(name: str, given: Mapping[str, Any]) -> Attributor:
     """The attributor of that name with Python values for its parameters; InputError names an unknown one."""
     made: Attributor = _made("attributor", registry.attributors, name, given)
     return made
+
+
+def hears_judges(label: str, attributor: Attributor) -> None:
+    """InputError where an attributor reads no column that a judge fills: naming one would change nothing."""
+    if not any(need in JUDGED or need == "segment" for need in attributor.needs):
+        raise InputError(
+            f"attributor {label!r} hears no judge: `judge=` belongs to one that needs `scores`, as judge does"
+        )
 
 
 def name_of(attributor: Attributor) -> str:
@@ -204,10 +243,14 @@ def _made(what: str, among: registry.Registry[Any], name: str, given: Mapping[st
 
 
 def _choice(label: str, name: str, given: dict[str, str]) -> Choice:
-    critic = given.pop("critic", None)
+    critic, judge = given.pop("critic", None), given.pop("judge", None)
     if critic is not None:
         critics.known(critic)
-    return Choice(label, _configured(name, given), critic)
+    made = _configured(name, given)
+    if judge is not None:
+        hears_judges(name, made)
+        judged.known(judge)
+    return Choice(label, made, critic, judge)
 
 
 def _configured(name: str, given: dict[str, str]) -> Attributor:

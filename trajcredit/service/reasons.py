@@ -12,6 +12,7 @@ from trajcredit.exporters import Credit
 from trajcredit.graph import EDGE_KINDS, SpanGraph
 from trajcredit.service.asking import configured
 from trajcredit.service.attributing import explained, scored
+from trajcredit.service.hearing import Hearing
 from trajcredit.service.replaying import as_one_group, as_the_run_grouped, filled
 from trajcredit.service.versions import code_version
 from trajcredit.service.wording import signed
@@ -84,7 +85,8 @@ def why(store: Store, project: str, ref: str, run: str, span: int) -> Why:
     batch = replace(batch, graphs=graphs)
     t = loaded.ids.index(one.id)
     first, end = batch.span_offsets[t : t + 2].tolist()
-    credit = scored(batch, made.label, made.attributor, found.critic, filled(found, batch))
+    heard = Hearing(store, project, loaded.ids)
+    credit = scored(batch, made.label, made.attributor, found.critic, filled(found, batch), made.judge, heard)
     _check(found, span, kept, float(credit.credit[first + span]), whole)
     terms = explained(credit, made.attributor, first + span)
     return Why(

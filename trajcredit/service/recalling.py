@@ -18,6 +18,7 @@ from trajcredit.model import REWARD_SOURCES, Trajectory
 from trajcredit.service.asking import critic_of
 from trajcredit.service.attributing import Filled, scored
 from trajcredit.service.blame import Blame, blame
+from trajcredit.service.hearing import Hearing
 from trajcredit.service.plugins import Choice
 from trajcredit.service.running import Wanted
 from trajcredit.store import Store, batches, documents, ids, run_inputs
@@ -78,7 +79,8 @@ def blamed(
     if critic is not None:
         wanted = Wanted(reward, group_by)
         filled[critic] = _kept(store, project, choice, critic, batch, loaded.ids, wanted)
-    credit = scored(batch, choice.label, choice.attributor, choice.critic, filled)
+    heard = Hearing(store, project, loaded.ids)
+    credit = scored(batch, choice.label, choice.attributor, choice.critic, filled, choice.judge, heard)
 
     def graph_of(t: int) -> SpanGraph:
         with store.read() as conn:

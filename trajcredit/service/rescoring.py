@@ -15,6 +15,7 @@ from trajcredit.graph import SpanGraph
 from trajcredit.model import Note
 from trajcredit.service.asking import Configured, configured
 from trajcredit.service.attributing import scored
+from trajcredit.service.hearing import Hearing
 from trajcredit.service.replaying import as_one_group, as_the_run_grouped, filled
 from trajcredit.service.versions import code_version
 from trajcredit.store import Store, documents, ids, run_credits, run_inputs, runs
@@ -93,7 +94,7 @@ def preview(store: Store, project: str, ref: str, run: str, changes: Sequence[Ch
             inputs.append((loaded, graphs))
         whole = run_inputs.is_whole(conn, found)
     group = said.group_name if apart else None
-    before, after = (_scored(found, made, loaded, graphs, group) for loaded, graphs in inputs)
+    before, after = (_scored(store, found, made, loaded, graphs, group) for loaded, graphs in inputs)
     t = which.index(one.id)
     own = slice(*before.batch.span_offsets[t : t + 2].tolist())
     if not _close(before.credit[own], said.credit):
@@ -113,10 +114,11 @@ def preview(store: Store, project: str, ref: str, run: str, changes: Sequence[Ch
     )
 
 
-def _scored(run: Run, made: Configured, loaded: Loaded, graphs: Graphs, group: str | None) -> Credit:
+def _scored(store: Store, run: Run, made: Configured, loaded: Loaded, graphs: Graphs, group: str | None) -> Credit:
     batch = as_the_run_grouped(run, loaded) if group is None else as_one_group(run, loaded, group)
     batch = replace(batch, graphs=graphs)
-    return scored(batch, made.label, made.attributor, run.critic, filled(run, batch))
+    heard = Hearing(store, run.project, loaded.ids)
+    return scored(batch, made.label, made.attributor, run.critic, filled(run, batch), made.judge, heard)
 
 
 def _notes(run: Run, after: Credit, name: str) -> tuple[Note, ...]:

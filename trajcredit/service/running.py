@@ -11,6 +11,7 @@ from typing import Any
 from trajcredit.batching import GROUP_FIELDS
 from trajcredit.errors import InputError
 from trajcredit.model import REWARD_SOURCES, Note
+from trajcredit.service import hearing
 from trajcredit.service.asking import Configured, configured
 from trajcredit.service.asking import compares_across_groups as across_groups
 from trajcredit.service.notes import NoteCount, count_of
@@ -87,6 +88,10 @@ class RunView:
     """Whose forecasts it read; null where it asked no critic, or has not asked one yet."""
     critic_fingerprint: str | None
     """Of what they follow from: the same one, the same forecasts."""
+    judge: str | None
+    """Whom it heard: a judge by name, the id of a judging, or several joined by +; null where none, or not yet."""
+    judge_fingerprint: str | None
+    """Of all that was said: the same one, the same opinions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +110,8 @@ def ask(store: Store, project: str, name: str, parameters: Mapping[str, Any], wa
 def ask_for(store: Store, project: str, made: Configured, wanted: Wanted) -> RunView:
     """The same with an attributor made already; InputError where nothing could be scored."""
     _check_fields(wanted.group_by)
+    if made.judge is not None:
+        hearing.check(store, project, made.judge)
     filters = Filters(dataset=wanted.dataset)
     asked = Asked(
         attributor=made.name,
@@ -234,4 +241,6 @@ def _view(run: Run, number: int) -> RunView:
         notes=condensed(run.notes, SHOWN_NOTES),
         critic=run.critic,
         critic_fingerprint=run.critic_fingerprint,
+        judge=run.judge,
+        judge_fingerprint=run.judge_fingerprint,
     )

@@ -19,7 +19,7 @@ from trajcredit.graph import SpanGraph, build_graphs
 from trajcredit.model import Note, Trajectory
 from trajcredit.service.attributing import Filled, scored
 from trajcredit.service.files import written_whole
-from trajcredit.service.plugins import Choice, exported, make, make_exporter, name_of
+from trajcredit.service.plugins import Choice, exported, hears_judges, make, make_exporter, name_of
 from trajcredit.service.side_rewards import read_side_rewards, rewarded
 
 __all__ = [
@@ -130,24 +130,34 @@ def batch(
 
 
 def attribute(
-    batch: Batch, attributor: str | Attributor = "dag", /, *, critic: str | None = None, **parameters: Any
+    batch: Batch,
+    attributor: str | Attributor = "dag",
+    /,
+    *,
+    critic: str | None = None,
+    judge: str | None = None,
+    **parameters: Any,
 ) -> Credit:
     """Credit and advantage of every span: an attributor by name with its parameters, or one already made.
 
     `critic` names the critic that fills the columns it reads first, or the file of a fitted one; else the attributor's
-    own, where it has one.
+    own, where it has one. `judge` likewise names the judge, or several joined by +, whose mean is taken.
     """
     if not isinstance(attributor, str):
         if parameters:
             raise InputError("parameters belong to an attributor asked for by name; this one is made already")
-        return scored(batch, name_of(attributor), attributor, critic)
-    return scored(batch, attributor, make(attributor, parameters), critic)
+        name, made = name_of(attributor), attributor
+    else:
+        name, made = attributor, make(attributor, parameters)
+    if judge is not None:
+        hears_judges(name, made)
+    return scored(batch, name, made, critic, judge=judge)
 
 
 def score(batch: Batch, choices: Iterable[Choice]) -> Iterator[Credit]:
     """The credit of each attributor in turn, made when asked for: one is in memory at a time."""
     filled: Filled = {}
-    return (scored(batch, choice.label, choice.attributor, choice.critic, filled) for choice in choices)
+    return (scored(batch, choice.label, choice.attributor, choice.critic, filled, choice.judge) for choice in choices)
 
 
 def export(

@@ -37,7 +37,8 @@ def requeue(conn: Connection) -> int:
         for table in (credit_rows, run_tools):
             conn.execute(delete(table).where(among(conn, table.c.run, left)))
         of_inputs = ("total", "watermark", "override_watermark", "reward_used")
-        nothing = dict.fromkeys((*of_inputs, "started", "stale", "critic", "critic_fingerprint"))
+        asked = ("critic", "critic_fingerprint", "judge", "judge_fingerprint")
+        nothing = dict.fromkeys((*of_inputs, *asked, "started", "stale"))
         again = {"state": "queued", "done": 0, **nothing}
         conn.execute(update(runs).where(among(conn, runs.c.key, left)).values(**again))
     return len(left)

@@ -36,6 +36,7 @@ __all__ = [
     "find",
     "finish",
     "fresh",
+    "judge_heard",
     "mark",
     "mark_stale",
     "page",
@@ -101,6 +102,10 @@ class Run:
     """Of all that the forecasts follow from."""
     override_watermark: int | None = None
     """The number of the newest override of edges it could see; null until it has read its inputs."""
+    judge: str | None = None
+    """Whom it hears: a judge by name, the id of a judging, or several joined by +; null until it has, or of none."""
+    judge_fingerprint: str | None = None
+    """Of all that the judge said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +167,11 @@ def read_inputs(
 def critic_asked(conn: Connection, run: str, critic: str, fingerprint: str) -> Run | None:
     """Note whose forecasts a running run reads; null where it does not run any more."""
     return _moved(conn, runs.c.id == run, "running", critic=critic, critic_fingerprint=fingerprint)
+
+
+def judge_heard(conn: Connection, run: str, judge: str, fingerprint: str) -> Run | None:
+    """Note whose opinions a running run reads; null where it does not run any more."""
+    return _moved(conn, runs.c.id == run, "running", judge=judge, judge_fingerprint=fingerprint)
 
 
 def progress(conn: Connection, run: str, done: int) -> Run | None:
@@ -276,4 +286,6 @@ def _run(row: Row[*tuple[Any, ...]]) -> Run:
         critic=row.critic,
         critic_fingerprint=row.critic_fingerprint,
         override_watermark=row.override_watermark,
+        judge=row.judge,
+        judge_fingerprint=row.judge_fingerprint,
     )

@@ -160,6 +160,7 @@ describe("the palette", () => {
 
   test("goes to screens, trajectories, groups and runs by keyboard alone", async () => {
     const page = await open("/p/default/trajectories");
+    await page.locator(".cover").first().waitFor(); // keys are heard once the page is painted
     const choose = async (text: string, option: RegExp) => {
       await page.keyboard.press("Control+k");
       await palette(page).waitFor();

@@ -26,7 +26,8 @@ class RunRequest(BaseModel):
     attributor: Name = Field(max_length=200)
     parameters: dict[str, ParameterValue | list[ParameterValue]] = {}
     """By name; values as JSON, or as the text the command line takes. `critic` among them names the critic to ask
-    first; without it an attributor that needs one asks its own."""
+    first; without it an attributor that needs one asks its own. `judge` likewise names a judge, the id of a judging,
+    or several joined by +."""
     reward: Name | None = Field(default=None, max_length=1000)
     """A source (verifier, human, reward_model, judge), else the name of a reward; null: the first source there."""
     group_by: Name | None = Field(default=None, max_length=200)
@@ -71,6 +72,10 @@ class RunOut(Out):
     """Whose forecasts it read; null where it asked no critic, or has not asked one yet."""
     critic_fingerprint: str | None
     """Of what they follow from: the same one, the same forecasts."""
+    judge: str | None
+    """Whom it heard: a judge by name, the id of a judging, or several joined by +; null where none, or not yet."""
+    judge_fingerprint: str | None
+    """Of all that was said: the same one, the same opinions."""
 
 
 class RunPage(Out):

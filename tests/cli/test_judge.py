@@ -1,0 +1,168 @@
+"""`trajcredit judge` and what `score` makes of its file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.judges.scripted import Asked, fair, served
+from trajcredit import registry
+from trajcredit.cli.root import root
+from trajcredit.errors import JudgeError
+from trajcredit.judges import Basis, Case, Means, Verdict
+
+LOG = [
+    {
+        "id": f"run-{n}",
+        "group_id": "g",
+        "reward": n % 2,
+        "messages": [
+            {"role": "user", "content": "which seat is free?"},
+            {"role": "assistant", "content": f"Seat {n}4-C is."},
+        ],
+    }
+    for n in range(3)
+]
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> str:
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in LOG))
+    return str(path)
+
+
+def _cli(*arguments: str, **env: str) -> Result:
+    return CliRunner().invoke(root, list(arguments), env=env)
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_what_rules_say_goes_through_a_file_to_the_same_credit(log: str, tmp_path: Path) -> None:
+    out = tmp_path / "o.jsonl"
+    done = _cli("judge", "rules", log, "-o", str(out), "--json")
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["judged"] == 3
+    assert "3 trajectories judged, 0 not" in done.stderr
+    on_the_spot, by_file = (_cli("score", log, "-a", f"judge:judge={judge}") for judge in ("rules", str(out)))
+    assert on_the_spot.stdout == by_file.stdout != ""
+    assert _cli("score", log, "-a", f"judge:judge=rules+{out}").exit_code == 0
+    wrong = _cli("score", log, "-a", f"judge:judge={tmp_path / 'none.jsonl'}")
+    assert (wrong.exit_code, "no such file" in wrong.stderr) == (2, True)
+
+
+def test_a_model_is_asked_by_its_file_of_settings_and_resumed_without_paying_twice(log: str, tmp_path: Path) -> None:
+    out, settings = tmp_path / "o.jsonl", tmp_path / "judges.toml"
+    away = [True]
+
+    def script(asked: Asked, number: int) -> tuple[int, Any]:
+        return (500, b"") if away[0] and "24-C" in json.dumps(asked.data) else fair(asked, number)
+
+    with served(script) as server:
+        base = f'base_url = "http://127.0.0.1:{server.port}/v1"\nallow = ["127.0.0.1"]\n'
+        settings.write_text(f'[judges.mine]\n{base}model = "m"\nattempts = 1\nprice_in = 10000\n')
+        first = _cli("judge", "llm", log, "-o", str(out), "--judges", str(settings))
+        assert first.exit_code == 3
+        assert "2 trajectories judged, 1 not" in first.stderr
+        assert "not judged, 1: 127.0.0.1 answered with status 500; it was asked 1 times" in first.stderr
+        assert "3 requests (0 again)" in first.stderr
+        assert "cost 2" in first.stderr
+        assert [row.get("missing") is None for row in _rows(out)] == [True, True, False]
+        scored = _cli("score", log, "-a", f"judge:judge={out}")
+        credit = {row["trajectory_id"]: row["credit"] for row in map(json.loads, scored.stdout.splitlines())}
+        assert credit["run-2"] is None
+        assert None not in (credit["run-0"], credit["run-1"])
+        assert "unjudged" in scored.stderr
+        away[0] = False
+        second = _cli("judge", "llm", log, "-o", str(out), TRAJCREDIT_JUDGES=str(settings))
+        assert second.exit_code == 0
+        assert "1 request (0 again), 2 answers kept before" in second.stderr
+        assert len(server.asked) == 4
+    assert [row["model"] for row in _rows(out)] == ["m"] * 3
+    assert (tmp_path / "o.jsonl.answers.jsonl").exists()
+
+
+@dataclass(frozen=True)
+class Faulty:
+    """Fails as it is told."""
+
+    how: str = "raises"
+
+    scale: ClassVar[str] = "credit"
+    segments: ClassVar[str] = "action"
+    local: ClassVar[bool] = False
+
+    def basis(self, means: Means) -> Basis:
+        return Basis("x")
+
+    def __call__(self, cases: Iterable[Case], means: Means) -> Iterator[Verdict]:
+        for n, case in enumerate(cases):
+            if n == 1:
+                if self.how == "raises":
+                    raise ValueError("no good")
+                if self.how == "gives up":
+                    raise JudgeError("tired")
+                if self.how == "ends":
+                    return
+                yield Verdict((0.1,) * 7, 0.0)
+            yield Verdict((0.5,) * len(case.segments), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("how", "said", "missing"),
+    [
+        ("raises", "the judge 'faulty' failed: ValueError", 2),
+        ("gives up", "the judge gave up: tired", 2),
+        ("ends", "it was stopped before this one was judged", 2),
+        ("rambles", "the judge gave 7 scores for 1 segments", 1),
+    ],
+)
+def test_a_judge_that_fails_leaves_the_rest_unjudged_with_the_reason(
+    how: str, said: str, missing: int, log: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry.judges._plugins, "faulty", Faulty)
+    out = tmp_path / "o.jsonl"
+    done = _cli("judge", f"faulty:how={how}", log, "-o", str(out))
+    assert done.exit_code == 3
+    assert f"not judged, {missing}: {said}" in done.stderr
+    assert [row.get("missing") for row in _rows(out)].count(said) == missing
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("judge", "oracle", "LOG", "-o", "OUT"), "no judge named 'oracle'"),
+        (("judge", "rules:x=1", "LOG", "-o", "OUT"), "no parameter 'x'"),
+        (("judge", "llm", "LOG", "-o", "OUT"), "no model is configured"),
+        (("judge", "llm:asks=all", "LOG", "-o", "OUT"), "asks"),
+        (("judge", "file", "LOG", "-o", "OUT"), "path= names the file"),
+        (("judge", "rules", "LOG", "-o", "OUT", "--answers", "A"), "asks no model"),
+        (("judge", "rules", "LOG", "-o", "LOG"), "one of the logs to read"),
+        (("judge", "llm", "LOG", "-o", "OUT", "--judges", "NONE"), "NONE"),
+        (("score", "LOG", "-a", "judge:judge=llm"), "is not asked while credit is worked out"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_before_anything_is_written(
+    arguments: tuple[str, ...], said: str, log: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    done = _cli(*(log if one == "LOG" else one for one in arguments))
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_the_judges_are_listed() -> None:
+    assert "`-a judge:judge=rules` asks it on the spot" in _cli("judges").stdout
+    listed = {row["name"]: row for row in json.loads(_cli("judges", "--json").stdout)}
+    assert {"rules", "llm", "file"} <= set(listed)
+    assert listed["llm"]["on_the_spot"] is False

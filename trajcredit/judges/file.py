@@ -1,0 +1,187 @@
+"""Opinions from a file: rows that `trajcredit judge` wrote, or scores that someone else computed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import ClassVar, TypeAlias, get_args
+
+import numpy as np
+
+from trajcredit.batching import Batch
+from trajcredit.errors import InputError, ParseError
+from trajcredit.graph import SpanGraph
+from trajcredit.judges.base import Basis, Case, Means, Scale, Verdict
+from trajcredit.judges.columns import deltas, scores_after, with_verdicts
+from trajcredit.judges.opinions import Opinion, fitted, opened, read
+from trajcredit.judges.simple import Simple, simple, verdict_of
+from trajcredit.model import Note
+from trajcredit.registry import judges
+
+__all__ = ["File", "Opinions", "load"]
+
+Fitted: TypeAlias = "tuple[Case, Verdict] | str"
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """What a file says: of one judge, on one scale, by trajectory."""
+
+    file: str
+    judge: str
+    scale: Scale
+    of: dict[str, tuple[Opinion, ...] | list[Simple]]
+    """Whole opinions, of which one that could not be given may be followed by one that could; or scores of spans."""
+    errors: tuple[ParseError, ...] = ()
+
+    def fit(self, graph: SpanGraph) -> Fitted:
+        """What the file says of a trajectory, or why it is not judged."""
+        rows = self.of.get(graph.trajectory.id)
+        if not rows:
+            return "there is no opinion of it"
+        if isinstance(rows, list):
+            return verdict_of(rows, graph, self.scale)
+        judged = [row for row in rows if row.missing is None]
+        if len(judged) > 1:
+            return "there are two opinions of it"
+        return fitted(judged[0] if judged else rows[-1], graph)
+
+    def on(self, batch: Batch) -> Batch:
+        """The batch with the columns of `with_verdicts`, joined by the ids of trajectories.
+
+        What does not fit is not judged, and notes say why; notes also name rows that are about nothing in the batch.
+        InputError where the batch has no graphs, or no row is about anything in it.
+        """
+        if batch.graphs is None:
+            raise InputError(f"{self.file}: opinions are joined by spans, and this batch was loaded without them")
+        ids, counts = np.unique(np.array(batch.trajectory_ids, dtype=object), return_counts=True)
+        twice = {str(name) for name in ids[counts > 1]}
+        unknown = [name for name in self.of if name not in set(batch.trajectory_ids)]
+        if self.of and len(unknown) == len(self.of):
+            raise InputError(f"{self.file}: no opinion is about a trajectory that was read; the first: {unknown[0]!r}")
+        cases, verdicts = list[Case](), list[Verdict | None]()
+        for graph in batch.graphs:
+            name = graph.trajectory.id
+            found = "several trajectories have its id" if name in twice else self.fit(graph)
+            case, verdict = (Case(graph, ()), Verdict((), 0.0, missing=found)) if isinstance(found, str) else found
+            cases.append(case)
+            verdicts.append(verdict)
+        said = [Note("opinions", str(error)) for error in self.errors]
+        if unknown:
+            more = f", and {len(unknown) - 1} more" if unknown[1:] else ""
+            said.append(Note("opinions", f"{self.file}: opinions of what was not read: {unknown[0]!r}{more}"))
+        filled = with_verdicts(batch, self.judge, self.scale, cases, verdicts)
+        return replace(filled, notes=(*filled.notes, *said))
+
+
+def load(path: Path, scale: Scale | None = None) -> Opinions:
+    """The opinions of a file; rows that cannot be read are among its `errors`.
+
+    `scale` is that of rows which do not say it; none = credit. InputError where the file cannot be read, holds several
+    judges or scales, or no row at all.
+    """
+    rows = list(read(path) if _has_schema(path) else _simple(path, scale or "credit"))
+    errors = tuple(row for row in rows if isinstance(row, ParseError))
+    good = [row for row in rows if not isinstance(row, ParseError)]
+    if not good:
+        raise errors[0] if errors else InputError(f"{path}: no opinions in it")
+    whole, single = defaultdict[str, list[Opinion]](list), defaultdict[str, list[Simple]](list)
+    for row in good:
+        if isinstance(row, Simple):
+            single[row.trajectory_id].append(row)
+        else:
+            whole[row.trajectory_id].append(row)
+    if single:
+        return Opinions(path.name, path.name, scale or "credit", dict(single), errors)
+    opinions = [row for rows in whole.values() for row in rows]
+    for what, found in (("judges", {one.judge for one in opinions}), ("scales", {one.scale for one in opinions})):
+        if len(found) > 1:
+            raise InputError(f"{path}: opinions of several {what}: {', '.join(sorted(found))}; expected one")
+    judge, own = opinions[0].judge, opinions[0].scale
+    if scale is not None and scale != own:
+        raise InputError(f"{path}: its scores are on the scale {own}, not {scale}")
+    return Opinions(path.name, judge, own, {name: tuple(rows) for name, rows in whole.items()}, errors)
+
+
+@judges.register("file")
+@dataclass(frozen=True, slots=True)
+class File:
+    """Opinions of a file: rows that `trajcredit judge` wrote, or scores that someone else computed.
+
+    They are joined by the ids of trajectories and by spans. Of a segment of several actions each has its equal share.
+    docs/judges_files.md has both shapes of rows.
+    """
+
+    path: str = ""
+    """The file, lines of JSON."""
+    scale: Scale = "credit"
+    """Of rows that do not say it: `credit`, -1..1, or `state`, 0..1."""
+
+    segments: ClassVar[str] = "action"
+    local: ClassVar[bool] = False
+    reads_files: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """InputError names a parameter that does not fit."""
+        if self.scale not in get_args(Scale):
+            raise InputError(f"judge file: scale must be {' or '.join(get_args(Scale))}, found {self.scale!r}")
+
+    def basis(self, means: Means) -> Basis:
+        """The bytes of the file."""
+        try:
+            return Basis(sha256(self._path().read_bytes() + self.scale.encode()).hexdigest()[:12])
+        except OSError as error:
+            raise InputError(f"cannot read the opinions {self.path}: {error.strerror or error}") from error
+
+    def __call__(self, cases: Iterable[Case], means: Means) -> Iterator[Verdict]:
+        """What the file says of each; InputError where it is on another scale than this judge."""
+        found = load(self._path(), self.scale)
+        for case in cases:
+            if means.stopped():
+                return
+            yield _on_actions(case, found.fit(case.graph), self.scale)
+
+    def _path(self) -> Path:
+        if not self.path:
+            raise InputError("judge file: path= names the file")
+        return Path(self.path)
+
+
+def _on_actions(case: Case, found: Fitted, scale: Scale) -> Verdict:
+    """The verdict for segments of one action each."""
+    if isinstance(found, str):
+        return Verdict((None,) * len(case.segments), 0.0, missing=found)
+    own, verdict = found
+    if own.segments == case.segments:
+        return verdict
+    after, did, why = scores_after(own, verdict, scale), dict[int, float](), dict[int, str]()
+    for k, (one, moved) in enumerate(zip(own.segments, deltas(verdict, scale), strict=True)):
+        did.update(dict.fromkeys(one.actions, moved / len(one.actions)))
+        why[one.actions[-1]] = verdict.reasons[k] if verdict.reasons else ""
+    actions = [segment.actions[0] for segment in case.segments]
+    known = [not np.isnan(after[i]) for i in actions]
+    scores = [float(after[i]) if scale == "state" else did.get(i, 0.0) for i in actions]
+    return replace(
+        verdict,
+        scores=tuple(score if there else None for score, there in zip(scores, known, strict=True)),
+        reasons=tuple(why.get(i, "") for i in actions) if any(why.values()) else (),
+    )
+
+
+def _has_schema(path: Path) -> bool:
+    with opened(path) as file:
+        first = next((line for line in file if line.strip()), b"")
+    return b'"schema"' in first
+
+
+def _simple(path: Path, scale: Scale) -> Iterator[Simple | ParseError]:
+    with opened(path) as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                try:
+                    yield simple(line, scale)
+                except InputError as error:
+                    yield ParseError(str(error), str(path), number)
