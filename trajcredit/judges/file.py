@@ -120,7 +120,7 @@ def load(path: Path, scale: Scale | None = None) -> Opinions:
             raise InputError(f"{path}: opinions of several {what}: {', '.join(sorted(found))}; expected one")
     judge, own = opinions[0].judge, opinions[0].scale
     if scale is not None and scale != own:
-        raise InputError(f"{path}: its scores are on the scale {own}, not {scale}")
+        raise InputError(f"{path}: its scores are on the scale {own}, not {scale}: ask for scale={own}")
     return Opinions(path.name, judge, own, {name: tuple(rows) for name, rows in whole.items()}, errors)
 
 

@@ -72,7 +72,7 @@ def read(path: Path, scale: Scale | None = None) -> tuple[Scale, list[Simple | P
         raise InputError(f"{path}: scores of several scales: {some}; expected one")
     own: Scale = next(iter(said), scale or "credit")
     if scale is not None and own != scale:
-        raise InputError(f"{path}: its scores are on the scale {own}, not {scale}")
+        raise InputError(f"{path}: its scores are on the scale {own}, not {scale}: ask for scale={own}")
     low, high = RANGE[own]
     checked = [
         ParseError(
