@@ -18,7 +18,21 @@ from tests.judges.logs import call, log, result, said, user
 from trajcredit.batching import Batch
 from trajcredit.errors import InputError
 from trajcredit.graph import build_graphs
-from trajcredit.judges import Basis, Case, File, Means, Verdict, judge, load, opinion, segmented
+from trajcredit.judges import (
+    SEGMENTS,
+    Basis,
+    Case,
+    File,
+    Means,
+    Scale,
+    Segment,
+    Verdict,
+    judge,
+    load,
+    opinion,
+    segmented,
+    with_verdicts,
+)
 from trajcredit.judges.opinions import encoded
 from trajcredit.model import Note, Trajectory
 
@@ -205,3 +219,37 @@ def test_scores_of_every_action_come_back_whatever_their_order_and_names(
     batch = load(path).on(batch_of(_run()))
     np.testing.assert_array_equal(batch.scores, judge(batch_of(_run()), File(str(path))).scores)
     assert np.isnan(batch.scores[ACTIONS]).tolist() == [score is None for score in scores]
+
+
+@pytest.mark.parametrize("kind", SEGMENTS)
+@given(data=st.data())
+def test_every_kind_of_segment_goes_through_a_file_to_the_same_columns(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, data: st.DataObject
+) -> None:
+    scale: Scale = data.draw(st.sampled_from(["state", "credit"]))
+    batch = batch_of(_run())
+    assert batch.graphs is not None
+    case = Case(batch.graphs[0], segmented(batch.graphs[0], kind))
+    score = st.none() | st.floats(0 if scale == "state" else -1, 1)
+    scores = tuple(data.draw(score) for _ in case.segments)
+    verdict = Verdict(scores, data.draw(st.floats(0, 1)) if scale == "state" else 0.0)
+    path = tmp_path_factory.mktemp("rows") / "o.jsonl"
+    path.write_bytes(encoded(opinion("mine", scale, Basis("f"), case, verdict)) + b"\n")
+    expected, found = with_verdicts(batch, "mine", scale, [case], [verdict]), load(path).on(batch)
+    for name in ("scores", "score_start", "segment"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    if scale == "credit" or all(0 <= one <= 1 for one in expected.scores[~np.isnan(expected.scores)]):
+        np.testing.assert_allclose(judge(batch, File(str(path), scale)).scores, expected.scores, rtol=0, atol=1e-8)
+
+
+def test_shares_that_are_no_states_are_not_given_as_such(tmp_path: Path) -> None:
+    batch = batch_of(_run())
+    assert batch.graphs is not None
+    case = Case(batch.graphs[0], (Segment((2,), (2,)), Segment((1, 3), (1, 3)), Segment((6,), (6,))))
+    path = tmp_path / "o.jsonl"
+    for scores, judged in (((1.0, 0.0, 0.5), False), ((0.5, 0.5, 0.5), True)):
+        path.write_bytes(encoded(opinion("mine", "state", Basis("f"), case, Verdict(scores, 0.0))))
+        assert not np.isnan(load(path).on(batch).scores[ACTIONS]).any()
+        found = judge(batch, File(str(path), "state"))
+        assert np.isfinite(found.scores[ACTIONS]).all() == judged
+        assert any("lie within one another" in one for one in _notes(found, "unjudged")) != judged

@@ -27,6 +27,8 @@ __all__ = ["File", "Opinions", "load"]
 
 Fitted: TypeAlias = "tuple[Case, Verdict] | str"
 
+ROUNDING = 1e-9
+"""How far sums of shares may be outside the scale."""
 MOST_NAMED = 5
 """Rows that an error names; the others are counted."""
 _MIXED = "its opinions are of several versions of the judge (model, prompt or fingerprint): they may not compare"
@@ -186,6 +188,11 @@ def _on_actions(case: Case, found: Fitted, scale: Scale) -> Verdict:
         why[one.actions[-1]] = verdict.reasons[k] if verdict.reasons else ""
     actions = [segment.actions[0] for segment in case.segments]
     known = [not np.isnan(after[i]) for i in actions]
+    if scale == "state":
+        if np.nanmin(after, initial=0.0) < -ROUNDING or np.nanmax(after, initial=1.0) > 1.0 + ROUNDING:
+            why_not = "its segments lie within one another, and the shares of their actions are no states from 0 to 1"
+            return Verdict((None,) * len(case.segments), 0.0, missing=why_not)
+        after = np.clip(after, 0.0, 1.0)
     scores = [float(after[i]) if scale == "state" else did.get(i, 0.0) for i in actions]
     return replace(
         verdict,
