@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -253,3 +254,16 @@ def test_shares_that_are_no_states_are_not_given_as_such(tmp_path: Path) -> None
         found = judge(batch, File(str(path), "state"))
         assert np.isfinite(found.scores[ACTIONS]).all() == judged
         assert any("lie within one another" in one for one in _notes(found, "unjudged")) != judged
+
+
+def test_the_rows_of_the_docs_are_rows(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "judges_files.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^ {4}(\{.*(?:\n {5}.*)?\})$", page, re.MULTILINE)
+    whole = [row.replace("\n", "") for row in rows if "schema" in row]
+    scores = [row for row in rows if "schema" not in row]
+    for some, count in ((whole, 1), (scores, 2)):
+        path = tmp_path / "rows.jsonl"
+        path.write_text("\n".join(some), encoding="utf-8")
+        found = load(path)
+        assert found.errors == ()
+        assert (found.scale, [len(rows) for rows in found.of.values()]) == ("credit", [count])
