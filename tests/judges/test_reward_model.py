@@ -247,9 +247,8 @@ def test_the_fingerprint_follows_from_weights_and_parameters(made: Callable[...,
     path = Path(shutil.copytree(made(), tmp_path / "other"))
     first = RewardModel(str(path)).basis(Means())
     assert RewardModel(str(path), batch_tokens=9, device="cpu").basis(Means()) == first
-    others = {
-        RewardModel(str(path), **more).basis(Means()).fingerprint for more in ({"max_tokens": 99}, {"positive": 1})
-    }
+    changed = (RewardModel(str(path), max_tokens=99), RewardModel(str(path), positive=1))
+    others = {one.basis(Means()).fingerprint for one in changed}
     shutil.copy(made(labels=2) / "model.safetensors", path / "model.safetensors")
     others.add(RewardModel(str(path)).basis(Means()).fingerprint)
     assert len({first.fingerprint, *others}) == 4
@@ -264,7 +263,7 @@ def test_parameters_out_of_range_are_named() -> None:
     )
     for wrong, said_ in wrongs:
         with pytest.raises(InputError, match=said_):
-            RewardModel(**wrong)  # type: ignore[arg-type]
+            RewardModel(**wrong)
     with pytest.raises(InputError, match="path= names the folder"):
         RewardModel().basis(Means())
     with pytest.raises(InputError, match="either path or model"):
