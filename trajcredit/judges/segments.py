@@ -75,14 +75,12 @@ def _retries(graph: SpanGraph) -> list[Segment]:
 def _goals(graph: SpanGraph) -> list[Segment]:
     """Of effects the earlier one takes what both rest on; calls that failed changed nothing."""
     acts = _acts(graph)
-    free = set(acts)
+    own = set(acts)
     effects = np.flatnonzero(graph.is_write & ~graph.is_error).tolist()
     goals, taken = list[list[int]](), set[int]()
     for end in [*effects, *acts[-1:]]:
         if end not in taken:
-            found = [
-                i for i in _ancestors(graph, end) if i not in taken and graph.trajectory.spans[i].kind in ACTION_KINDS
-            ]
+            found = [i for i in _ancestors(graph, end) if i in own and i not in taken]
             taken.update(found)
             goals.append(found)
     return _with_results(graph, [*goals, *([i] for i in acts if i not in taken)])

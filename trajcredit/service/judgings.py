@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from trajcredit import registry
 from trajcredit.errors import InputError
 from trajcredit.judges import SEGMENTS, Judge
-from trajcredit.judges.models import Model
+from trajcredit.judges.models import Configured
 from trajcredit.service import plugins
 from trajcredit.service.judged import local
 from trajcredit.service.plugins import Plugin, default_text
@@ -81,7 +81,7 @@ def ask(
     project: str,
     judge: str,
     parameters: Mapping[str, Any],
-    models: Mapping[str, Model],
+    models: Mapping[str, Configured],
     dataset: str | None = None,
 ) -> JudgingView:
     """A queued judging.
@@ -109,13 +109,15 @@ def ask(
 
 
 def made_of(judge: str, parameters: Mapping[str, Any]) -> Judge:
-    """The judge of a request; InputError where it would read a file, or a parameter does not fit."""
-    if getattr(registry.judges.get(judge), "reads_files", False):
+    """The judge of a request; InputError where it would read a file that the request names, or a parameter does not
+    fit."""
+    made = plugins.make_judge(judge, parameters)
+    if getattr(made, "reads_files", False):
         raise InputError(
             f"judge {judge!r} reads files, and no request names a file of this machine: "
             f"`trajcredit judge {judge} ...` asks it there, and POST /judgings/upload takes what it wrote"
         )
-    return plugins.make_judge(judge, parameters)
+    return made
 
 
 def find(store: Store, project: str, judging: str) -> JudgingView:
@@ -166,8 +168,8 @@ def known_judges() -> list[KnownJudge]:
     """Every judge there is."""
     found = []
     for plugin in plugins.judges():
-        kind = registry.judges.get(plugin.name)
-        asks, reads = (bool(getattr(kind, fact, False)) for fact in ("asks_model", "reads_files"))
+        made = registry.judges.get(plugin.name)()
+        asks, reads = (bool(getattr(made, fact, False)) for fact in ("asks_model", "reads_files"))
         found.append(KnownJudge(plugin, local(plugin.name), asks, not reads))
     return found
 
@@ -177,17 +179,18 @@ def kinds_of_segments() -> list[str]:
     return list(SEGMENTS)
 
 
-def _check_model(name: str, made: Judge, models: Mapping[str, Model]) -> None:
+def _check_model(name: str, made: Judge, models: Mapping[str, Configured]) -> None:
     """InputError names a model that no operator has configured."""
-    if not getattr(made, "asks_model", False):
+    kind = getattr(made, "needs_model", None)
+    if kind is None:
         return
-    wanted = getattr(made, "model", None)
-    if not models:
+    known, wanted = [one for one, model in models.items() if isinstance(model, kind)], getattr(made, "model", None)
+    if not known:
         raise InputError(f"judge {name!r} asks a model, and this server has none: it is started with --judges FILE")
-    if wanted is None and len(models) > 1:
-        raise InputError(f"judge {name!r}: name one of the server's models with `model`: {', '.join(models)}")
-    if wanted is not None and wanted not in models:
-        raise InputError(f"judge {name!r}: no model named {wanted!r}; this server has: {', '.join(models)}")
+    if wanted is None and len(known) > 1:
+        raise InputError(f"judge {name!r}: name one of the server's models with `model`: {', '.join(known)}")
+    if wanted is not None and wanted not in known:
+        raise InputError(f"judge {name!r}: no model named {wanted!r}; this server has: {', '.join(known)}")
 
 
 def _values(made: Judge) -> dict[str, Any]:
