@@ -169,12 +169,13 @@ def test_who_interrupts_is_told_how_far_it_was_and_the_file_of_before_stays(
 
 def test_scores_of_others_become_opinions_that_say_what_is_missing(log: str, tmp_path: Path) -> None:
     scores, out = tmp_path / "s.csv", tmp_path / "o.jsonl"
-    scores.write_text("trajectory_id,message_index,score,reason\nrun-0,1,-0.5,no such seat\nrun-2,1,0.25,\n")
+    scores.write_text("trajectory_id,message_index,score,reason\nrun-0,1,-0.5,no such seat\nrun-2,1,0.25,\nz,1,0,\n")
     done = _cli("judge", f"file:path={scores}", log, "-o", str(out))
     assert done.exit_code == 3
     assert "2 trajectories judged, 1 not" in done.stderr
     assert "not judged, 1: there is no opinion of it" in done.stderr
     assert "rest on no outcome" in done.stderr
+    assert "warning: s.csv: opinions of what was not read: 'z'\n" in done.stderr
     first, second, third = _rows(out)
     assert first["segments"] == [{"actions": [1], "spans": [1], "score": -0.5, "reason": "no such seat"}]
     assert (second["missing"], second.get("segments", [])) == ("there is no opinion of it", [])
@@ -184,6 +185,10 @@ def test_scores_of_others_become_opinions_that_say_what_is_missing(log: str, tmp
     wrong = _cli("judge", f"file:path={scores}", log, "-o", str(out))
     assert wrong.exit_code == 2
     assert f"{scores}:2: score: expected a number from -1 to 1 on the scale credit, found -5.0" in wrong.stderr
+    scores.write_text("trajectory_id,message_index,score\nz,1,0.5\n")
+    other = _cli("judge", f"file:path={scores}", log, "-o", str(out))
+    assert other.exit_code == 2
+    assert "no opinion is about a trajectory that was read; the first: 'z'" in other.stderr
     assert _rows(out) == [first, second, third]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +30,8 @@ Fitted: TypeAlias = "tuple[Case, Verdict] | str"
 
 ROUNDING = 1e-9
 """How far sums of shares may be outside the scale."""
+_log = logging.getLogger(__name__)
+
 MOST_NAMED = 5
 """Rows that an error names; the others are counted."""
 _MIXED = "its opinions are of several versions of the judge (model, prompt or fingerprint): they may not compare"
@@ -69,9 +72,7 @@ class Opinions:
         if batch.graphs is None:
             raise InputError(f"{self.file}: opinions are joined by spans, and this batch was loaded without them")
         here, shared = set(batch.trajectory_ids), _shared(batch.graphs)
-        unknown = [name for name in self.of if name not in here]
-        if self.of and len(unknown) == len(self.of):
-            raise InputError(f"{self.file}: no opinion is about a trajectory that was read; the first: {unknown[0]!r}")
+        unread = self.unread(here)
         cases, verdicts = list[Case](), list[Verdict | None]()
         for graph in batch.graphs:
             found = self.fit(graph, shared)
@@ -79,13 +80,20 @@ class Opinions:
             cases.append(case)
             verdicts.append(verdict)
         said = [Note("opinions", str(error)) for error in self.errors]
-        if unknown:
-            more = f", and {len(unknown) - 1} more" if unknown[1:] else ""
-            said.append(Note("opinions", f"{self.file}: opinions of what was not read: {unknown[0]!r}{more}"))
+        if unread is not None:
+            said.append(Note("opinions", unread))
         if len(self._bases(here)) > 1:
             said.append(Note("opinions", f"{self.file}: {_MIXED}"))
         filled = with_verdicts(batch, self.judge, self.scale, cases, verdicts)
         return replace(filled, notes=(*filled.notes, *said))
+
+    def unread(self, here: set[str]) -> str | None:
+        """Which opinions are of trajectories that are not here, in a sentence; InputError where all are."""
+        unknown = [name for name in self.of if name not in here]
+        if self.of and len(unknown) == len(self.of):
+            raise InputError(f"{self.file}: no opinion is about a trajectory that was read; the first: {unknown[0]!r}")
+        more = f", and {len(unknown) - 1} more" if unknown[1:] else ""
+        return f"{self.file}: opinions of what was not read: {unknown[0]!r}{more}" if unknown else None
 
     def _bases(self, here: set[str]) -> set[tuple[str | None, ...]]:
         """What opinions of these trajectories rest on."""
@@ -157,13 +165,19 @@ class File:
             raise InputError(f"cannot read the opinions {self.path}: {error.strerror or error}") from error
 
     def __call__(self, cases: Iterable[Case], means: Means) -> Iterator[Verdict]:
-        """What the file says of each; InputError where it is on another scale than this judge, or a row is none."""
+        """What the file says of each.
+
+        InputError where it is on another scale than this judge, a row is none, or none is about any of them.
+        """
         found = load(self._path(), self.scale)
         if found.errors:  # a verdict has no place to say that some of what the file holds was left out
             more = f"; and {len(found.errors) - MOST_NAMED} more" if len(found.errors) > MOST_NAMED else ""
             raise InputError("; ".join(map(str, found.errors[:MOST_NAMED])) + more)
         every = list(cases)
         shared = _shared([case.graph for case in every])
+        unread = found.unread({case.graph.trajectory.id for case in every})
+        if unread is not None:
+            _log.warning("%s", unread)
         for case in every:
             if means.stopped():
                 return
