@@ -123,6 +123,24 @@ def test_an_outage_leaves_spans_unscored_and_resuming_pays_for_nothing_twice(sto
         assert earned(store, after.id)[name] == earned(store, before.id)[name]
 
 
+def test_a_run_that_heard_half_of_a_judging_is_out_of_date_once_it_said_more(store: Store) -> None:
+    send(store, *ROLLOUTS)
+    heard = list[str]()
+
+    def script(one: Asked, number: int) -> tuple[int, Any]:
+        if number == 3:  # in the middle
+            heard.append(scored(store, f"judge:judge={judging}").id)
+        return fair(one, number)
+
+    with served(script) as server:
+        models = models_of(server)
+        judging = asked(store, "llm", models)
+        worked(store, models)
+    [run] = [find_run(store, PROJECT, one) for one in heard]
+    assert run.stale_reason == "a judge that it hears said more"
+    assert find_run(store, PROJECT, scored(store, f"judge:judge={judging}").id).stale is False
+
+
 def test_answers_are_shared_by_judgings_that_ask_the_same(store: Store) -> None:
     send(store, *ROLLOUTS)
     with served(fair) as server:

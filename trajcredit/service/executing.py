@@ -21,6 +21,7 @@ from trajcredit.service.asking import configured, critic_of
 from trajcredit.service.attributing import Filled, scored
 from trajcredit.service.forecasting import fingerprint
 from trajcredit.service.hearing import Hearing
+from trajcredit.service.judge_work import SAID_MORE
 from trajcredit.service.running import compares_across_groups, condensed
 from trajcredit.service.scales import remember
 from trajcredit.service.versions import edge_version
@@ -93,7 +94,10 @@ def _work(store: Store, run: Run, told: Callable[[int, int], None]) -> None:
             run_credits.save(conn, run.id, loaded.ids[start:stop], piece.batch, piece.credit, piece.advantage, said)
         told(stop, total)
     remember(store, run.id, credit.credit, credit.advantage)
+    moved = heard.moved()
     with store.write() as conn:
+        if moved:
+            runs.mark(conn, [run.id], SAID_MORE)
         joining.mark_if_joined(conn, run, compares_across_groups)
         runs.finish(conn, run.id, condensed((*loaded.notes, *batch.notes, *credit.notes), KEPT_NOTES))
 

@@ -50,6 +50,7 @@ class Hearing:
 
     def __init__(self, store: Store, project: str, ids: Sequence[str]) -> None:
         self._store, self._project, self._ids = store, project, ids
+        self._counted: dict[str, int] = {}
         self.judge: str | None = None
         self.fingerprint: str | None = None
 
@@ -71,10 +72,17 @@ class Hearing:
         self.judge, self.fingerprint = spec, heard.hexdigest()[:12]
         return together(found)
 
+    def moved(self) -> bool:
+        """Whether a judging that was heard has said more in the meantime."""
+        with self._store.read() as conn:
+            now = {name: judgings.find(conn, self._project, name).judged for name in self._counted}
+        return now != self._counted
+
     def _kept(self, name: str) -> tuple[Opinions, str, bytes]:
         with self._store.read() as conn:
             judging = judgings.find(conn, self._project, name)
             rows = opinions.rows_of(conn, judging, self._ids)
+        self._counted[name] = judging.judged
         of = {row.trajectory_id: (row,) for row in map(decoded, rows.values())}
         said = b"".join(rows[one] for one in self._ids if one in rows)
         return Opinions(name, judging.asked.judge, judging.asked.scale, of), judging.asked.scale, said  # type: ignore[arg-type]

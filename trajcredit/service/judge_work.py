@@ -24,12 +24,13 @@ from trajcredit.store.ids import known
 from trajcredit.store.judgings import Judging, Outlay, State
 from trajcredit.store.opinions import Kept, StoredAnswers, save, todo
 
-__all__ = ["Stop", "judge"]
+__all__ = ["SAID_MORE", "Stop", "judge"]
 
 WINDOW = 100
 """Trajectories whose transcripts are in memory at a time."""
 FLUSH = 0.5
 """Seconds that opinions which cost nothing wait for others, to be kept with them."""
+SAID_MORE = "a judge that it hears said more"
 _log = logging.getLogger(__name__)
 
 
@@ -74,13 +75,14 @@ def _work(store: Store, found: Judging, models: Mapping[str, Configured], stop: 
     with store.write() as conn:
         if judgings.begin(conn, found, total, basis.fingerprint, basis.model, basis.prompt_version) is None:
             return
-        if found.judged and left:
-            judgings.hearing(conn, found, "a judge that it hears said more")
     keeper = _Keeper(store, found, made, means.spent, stop)
     for first in range(0, len(left), WINDOW):
         _window(store, found, made, means, basis, left[first : first + WINDOW], keeper)
         if stop() or means.spent.away is not None:
             break  # where nobody answers any more, the rest is not asked about in vain
+    if keeper.kept:
+        with store.write() as conn:
+            judgings.hearing(conn, found, SAID_MORE)
     if stop():
         return
     with store.read() as conn:
@@ -121,6 +123,7 @@ class _Keeper:
         self._waiting: list[Kept] = []
         self._told = Outlay()
         self._last = monotonic()
+        self.kept = 0
 
     def keep(self, one: Kept) -> None:
         """Keep it, now or with those that come next."""
@@ -136,6 +139,7 @@ class _Keeper:
             save(conn, self._found, self._waiting)
             if judgings.progress(conn, self._found, Outlay(**more)) is None:
                 self._stop.gone = True
+        self.kept += len(self._waiting)
         self._waiting, self._told, self._last = [], so_far, monotonic()
 
 
