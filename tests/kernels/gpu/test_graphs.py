@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -53,7 +55,7 @@ def every_pass(dag: Dag, device: str, gamma: float, smear: float) -> None:
 def test_small_graphs(device: str, dag: Dag, gamma: float, smear: float) -> None:
     every_pass(dag, device, gamma, smear)
     links = tensors((dag.sinks, dag.action_mask, dag.parent_offsets, dag.parents, dag.gain), device)
-    best, hops = gpu.best_path(*links, gamma)
+    best, hops = gpu.best_path(*(*links, gamma))
     factors, steps = naive.best_path(dag.sinks.tolist(), dag.action_mask.tolist(), dag.edges, gamma)
     np.testing.assert_array_equal(best.cpu().numpy(), factors)
     assert hops.tolist() == steps
@@ -71,11 +73,11 @@ def test_deep_wide_dense_and_empty_graphs(device: str, kind: str) -> None:
 @devices
 def test_best_paths_of_many_discounts_in_one_pass(device: str) -> None:
     dag = shaped("layers")
-    columns = tensors((dag.sinks, dag.action_mask, dag.parent_offsets, dag.parents, dag.gain), device)
+    columns: Any = tensors((dag.sinks, dag.action_mask, dag.parent_offsets, dag.parents, dag.gain), device)
     gammas = [1.0, 0.9, 0.5, 0.0]
-    best, hops = gpu.best_path(*columns, torch.tensor(gammas, dtype=torch.float64, device=device)[:, None])
+    best, hops = gpu.best_path(*(*columns, torch.tensor(gammas, dtype=torch.float64, device=device)[:, None]))
     for s, gamma in enumerate(gammas):
-        alone = gpu.best_path(*columns, gamma)
+        alone = gpu.best_path(*(*columns, gamma))
         torch.testing.assert_close(best[s], alone[0], rtol=0, atol=0, equal_nan=True)
         assert hops[s].tolist() == alone[1].tolist()
 

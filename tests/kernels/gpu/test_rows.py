@@ -21,7 +21,7 @@ def rows(shape: tuple[int, int]) -> tuple[F32, F32, I64, I64, F64]:
     random = np.random.default_rng(shape[1])
     mask = (random.random(shape) < 0.6) & (np.arange(shape[1]) < random.integers(0, shape[1] + 1, shape[0])[:, None])
     mask[:1] = False
-    turn = np.cumsum(random.random(shape) < 0.2, axis=1)
+    turn: I64 = np.cumsum(random.random(shape) < 0.2, axis=1, dtype=np.int64)
     numbers: list[npt.NDArray[np.float32]] = [random.normal(size=shape).astype(np.float32) for _ in range(2)]
     return numbers[0], numbers[1], mask.astype(np.int64), turn, random.normal(size=shape[0])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from hypothesis import given
@@ -96,12 +98,12 @@ def test_backed_up_values_are_those_of_numba(device: str, c: Columns, data: st.D
 def test_many_settings_in_one_pass_are_each_setting_by_itself(device: str) -> None:
     c = ragged()
     gammas, lams = torch.tensor([[0.9], [1.0], [0.0]]).double(), torch.tensor([[0.5], [0.95], [1.0]]).double()
-    columns = tensors((c.rewards, c.values, c.action_mask, c.bootstrap, c.offsets), device)
+    columns: Any = tensors((c.rewards, c.values, c.action_mask, c.bootstrap, c.offsets), device)
     rewards, _, mask, _, offsets = columns
-    together = gpu.gae(*columns, gammas.to(device), lams.to(device))
+    together = gpu.gae(*(*columns, gammas.to(device), lams.to(device)))
     returns = gpu.reward_to_go(rewards, mask, offsets, gammas.to(device))
     for s, (gamma, lam) in enumerate(zip(gammas[:, 0].tolist(), lams[:, 0].tolist(), strict=True)):
-        torch.testing.assert_close(together[s], gpu.gae(*columns, gamma, lam), rtol=0, atol=0, equal_nan=True)
+        torch.testing.assert_close(together[s], gpu.gae(*(*columns, gamma, lam)), rtol=0, atol=0, equal_nan=True)
         alone = gpu.reward_to_go(rewards, mask, offsets, gamma)
         torch.testing.assert_close(returns[s], alone, rtol=0, atol=0, equal_nan=True)
 
@@ -115,9 +117,9 @@ def test_a_scan_both_ways_is_the_loop(device: str) -> None:
     wanted = np.zeros(300)
     for i in range(300):
         wanted[i] = term[i] + (0.0 if starts[i] else factor[i] * wanted[i - 1])
-    there = tensors((factor, term, starts), device)
+    there: Any = tensors((factor, term, starts), device)
     np.testing.assert_allclose(linear(*there).cpu().numpy(), wanted, rtol=1e-12, atol=1e-13)
     for i in range(299, -1, -1):
         wanted[i] = term[i] + (0.0 if i == 299 or starts[i + 1] else factor[i] * wanted[i + 1])
-    back = linear(*there, backward=True).cpu().numpy()
+    back = linear(*(*there, True)).cpu().numpy()
     np.testing.assert_allclose(back, wanted, rtol=1e-12, atol=1e-13)

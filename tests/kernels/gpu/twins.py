@@ -37,7 +37,7 @@ devices = pytest.mark.parametrize(
 few = settings(max_examples=25)
 
 
-def tensors(arguments: tuple[Any, ...], device: str) -> list[Any]:
+def tensors(arguments: tuple[Any, ...], device: str) -> Any:
     """Arrays as tensors on the device; all else as it is."""
     return [torch.from_numpy(a).to(device) if isinstance(a, np.ndarray) else a for a in arguments]
 

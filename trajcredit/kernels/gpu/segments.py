@@ -69,7 +69,7 @@ def linear(factor: Tensor, term: Tensor, starts: Tensor, backward: bool = False)
     backward      x_{k+1} instead of x_{k-1}: from the end of every segment
     returns       f64[..., n]
     """
-    factor, term = torch.broadcast_tensors(factor, term)
+    factor, term = torch.broadcast_tensors(factor, term)  # type: ignore[no-untyped-call]
     if not backward:
         return prefixes(_composed, (factor, term), places(starts))[1]
     ends = starts.roll(-1).flip(0)  # the first start wraps around to the last end
