@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from trajcredit.api.app import BASE, create_app
 from trajcredit.api.guard import HEADERS
 from trajcredit.api.intake import Limits
-from trajcredit.api.models import IngestProblem, LabelProblem, Problem, RewardProblem
+from trajcredit.api.models import IngestProblem, LabelProblem, OpinionProblem, Problem, RewardProblem
 from trajcredit.api.routes import API
 from trajcredit.api.routes.site import WEB
 from trajcredit.service.runner import see_through
@@ -77,7 +77,12 @@ def problem(response: Response) -> Any:
     """An RFC 9457 document that fits its status."""
     assert response.headers["Content-Type"] == "application/problem+json"
     data = json.loads(response.content, parse_constant=_refuse)
-    results: dict[str, type[Problem]] = {"created": IngestProblem, "appended": RewardProblem, "given": LabelProblem}
+    results: dict[str, type[Problem]] = {
+        "created": IngestProblem,
+        "appended": RewardProblem,
+        "given": LabelProblem,
+        "kept": OpinionProblem,
+    }
     model = next((kind for key, kind in results.items() if key in data), Problem)
     found = model.model_validate(data)
     assert found.status == response.status_code

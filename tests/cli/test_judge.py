@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from tests.judges.scripted import Asked, fair, served
 from trajcredit import registry
+from trajcredit.batching import Finding
 from trajcredit.cli.root import root
 from trajcredit.errors import JudgeError
 from trajcredit.judges import Basis, Case, Means, Verdict
@@ -90,6 +91,16 @@ def test_a_model_is_asked_by_its_file_of_settings_and_resumed_without_paying_twi
     assert (tmp_path / "o.jsonl.answers.jsonl").exists()
 
 
+WRONG = {
+    "rambles": Verdict((0.1,) * 7, 0.0),
+    "exaggerates": Verdict((1.5,), 0.0),
+    "does not know numbers": Verdict((float("nan"),), 0.0),
+    "begins late": Verdict((0.5,), 0.5),
+    "points elsewhere": Verdict((0.5,), 0.0, findings=(Finding(9, "r", "why", 0.5),)),
+}
+NO_NUMBER = "the judge gave no opinion that can be kept: "
+
+
 @dataclass(frozen=True)
 class Faulty:
     """Fails as it is told."""
@@ -112,7 +123,10 @@ class Faulty:
                     raise JudgeError("tired")
                 if self.how == "ends":
                     return
-                yield Verdict((0.1,) * 7, 0.0)
+                if self.how == "is interrupted":
+                    raise KeyboardInterrupt
+                yield WRONG[self.how]
+                continue
             yield Verdict((0.5,) * len(case.segments), 0.0)
 
 
@@ -123,6 +137,10 @@ class Faulty:
         ("gives up", "the judge gave up: tired", 2),
         ("ends", "it was stopped before this one was judged", 2),
         ("rambles", "the judge gave 7 scores for 1 segments", 1),
+        ("exaggerates", f"{NO_NUMBER}segments.0.score: expected a number from -1 to 1, found 1.5", 1),
+        ("does not know numbers", f"{NO_NUMBER}segments.0.score: expected a number from -1 to 1, found nan", 1),
+        ("begins late", f"{NO_NUMBER}start: expected a number from 0 to 1, and 0 on the scale credit; found 0.5", 1),
+        ("points elsewhere", f"{NO_NUMBER}findings: expected spans from 0 to 1", 1),
     ],
 )
 def test_a_judge_that_fails_leaves_the_rest_unjudged_with_the_reason(
@@ -134,6 +152,53 @@ def test_a_judge_that_fails_leaves_the_rest_unjudged_with_the_reason(
     assert done.exit_code == 3
     assert f"not judged, {missing}: {said}" in done.stderr
     assert [row.get("missing") for row in _rows(out)].count(said) == missing
+
+
+def test_who_interrupts_is_told_how_far_it_was_and_the_file_of_before_stays(
+    log: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(registry.judges._plugins, "faulty", Faulty)
+    out = tmp_path / "o.jsonl"
+    out.write_text("before")
+    done = _cli("judge", "faulty:how=is interrupted", log, "-o", str(out))
+    assert done.exit_code == 1
+    assert "stopped: 1 of 3 trajectories judged, nothing is written" in done.stderr
+    assert out.read_text() == "before"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["log.jsonl", "o.jsonl"]
+
+
+def test_scores_of_others_become_opinions_that_say_what_is_missing(log: str, tmp_path: Path) -> None:
+    scores, out = tmp_path / "s.csv", tmp_path / "o.jsonl"
+    scores.write_text("trajectory_id,message_index,score,reason\nrun-0,1,-0.5,no such seat\nrun-2,1,0.25,\nz,1,0,\n")
+    done = _cli("judge", f"file:path={scores}", log, "-o", str(out))
+    assert done.exit_code == 3
+    assert "2 trajectories judged, 1 not" in done.stderr
+    assert "not judged, 1: there is no opinion of it" in done.stderr
+    assert "rest on no outcome" in done.stderr
+    assert "warning: s.csv: opinions of what was not read: 'z'\n" in done.stderr
+    first, second, third = _rows(out)
+    assert first["segments"] == [{"actions": [1], "spans": [1], "score": -0.5, "reason": "no such seat"}]
+    assert (second["missing"], second.get("segments", [])) == ("there is no opinion of it", [])
+    by_scores, by_opinions = (_cli("score", log, "-a", f"judge:judge={one}") for one in (scores, out))
+    assert by_scores.stdout == by_opinions.stdout != ""
+    scores.write_text("trajectory_id,message_index,score\nrun-0,1,-5\n")
+    wrong = _cli("judge", f"file:path={scores}", log, "-o", str(out))
+    assert wrong.exit_code == 2
+    assert f"{scores}:2: score: expected a number from -1 to 1 on the scale credit, found -5.0" in wrong.stderr
+    scores.write_text("trajectory_id,message_index,score\nz,1,0.5\n")
+    other = _cli("judge", f"file:path={scores}", log, "-o", str(out))
+    assert other.exit_code == 2
+    assert "no opinion is about a trajectory that was read; the first: 'z'" in other.stderr
+    assert _rows(out) == [first, second, third]
+
+
+def test_opinions_that_lie_among_the_logs_are_no_logs(log: str, tmp_path: Path) -> None:
+    out = tmp_path / "o.jsonl"
+    for again in (False, True):
+        done = _cli("judge", "rules", str(tmp_path), "-o", str(out))
+        assert done.exit_code == 0
+        assert ("o.jsonl: no log: opinions of a judge" in done.stderr) is again
+    assert len(_rows(out)) == 3
 
 
 @pytest.mark.parametrize(
@@ -166,3 +231,8 @@ def test_the_judges_are_listed() -> None:
     listed = {row["name"]: row for row in json.loads(_cli("judges", "--json").stdout)}
     assert {"rules", "llm", "file"} <= set(listed)
     assert listed["llm"]["on_the_spot"] is False
+    assert {name: (row["scale"], row["segments"]) for name, row in listed.items() if name in ("rules", "file")} == {
+        "rules": ("state", "action"),
+        "file": ("credit", "action"),
+    }
+    assert "one score a segment (action), on the scale state: how things stand after it, 0..1" in _cli("judges").stdout

@@ -234,6 +234,11 @@ OTHERS = {
     "empty.jsonl": (b"", "the file is empty"),
     "credit.jsonl": (b'{"schema": "trajcredit.credit/1", "trajectory_id": "t", "role": null}\n' * 2, "credit rows"),
     "labels.jsonl": (b'{"schema": "trajcredit.label/1", "trajectory_id": "t"}\n', "labels"),
+    "opinions.jsonl": (b'{"schema": "trajcredit.opinion/1", "trajectory_id": "t"}\n', "opinions of a judge"),
+    "answers.jsonl": (
+        b'{"schema": "trajcredit.answer/1", "key": "k", "answer": ""}\n',
+        "answers of a judge's model that trajcredit kept",
+    ),
     "edges.jsonl": (b'{"trajectory_id": "t", "child": {}, "parent": {}, "kind": "value", "weight": 1}\n', "edge rows"),
     "graph.json": (b'{"trajectory_id": "t", "spans": [], "edges": []}\n', "a dependency graph"),
 }

@@ -14,7 +14,7 @@ from tests.judges.scripted import completion, served
 from trajcredit.errors import InputError, JudgeError
 from trajcredit.judges.addresses import ForbiddenError, allowed_host, forbidden, resolved
 from trajcredit.judges.llm_client import AwayError, post
-from trajcredit.judges.models import Model, load
+from trajcredit.judges.models import Model, Weights, load
 
 PRIVATE = [
     "127.0.0.1",
@@ -178,8 +178,19 @@ def test_models_are_read_from_tables(tmp_path: Path) -> None:
     assert found["fair"] == Model(
         "fair", "https://models.example.com/v1", "big", "K", 1.0, 2.5, 2, timeout=9.0, allow=("box",)
     )
-    assert found["plain"].timeout == 30.0
-    assert found["fair"].cost(2_000_000, 1_000_000) == 4.5
+    fair, plain = found["fair"], found["plain"]
+    assert isinstance(fair, Model)
+    assert isinstance(plain, Model)
+    assert plain.timeout == 30.0
+    assert fair.cost(2_000_000, 1_000_000) == 4.5
+
+
+def test_a_table_with_a_path_is_a_local_model(tmp_path: Path) -> None:
+    assert load(_file(tmp_path, f'[judges.here]\npath = "{tmp_path}"\n')) == {"here": Weights("here", str(tmp_path))}
+    with pytest.raises(InputError, match="path: expected a folder that is there"):
+        load(_file(tmp_path, '[judges.here]\npath = "/none/such"\n'))
+    with pytest.raises(InputError, match="unknown key 'model'"):
+        load(_file(tmp_path, f'[judges.here]\npath = "{tmp_path}"\nmodel = "x"\n'))
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,9 @@ def test_rewards_that_come_later_change_nothing_and_other_spans_do() -> None:
     assert digest(other) == digest(RUNS[0])
     assert digest(_bad("z")) == digest(RUNS[0])
     assert digest(log(*RUNS[0].spans[:3])) != digest(RUNS[0])
+    again = [msgspec.structs.replace(span, error=None) for span in RUNS[0].spans]
+    assert digest(msgspec.structs.replace(RUNS[0], spans=again)) != digest(RUNS[0])  # rules read whether a call failed
+    assert digest(msgspec.structs.replace(RUNS[0], tools=[])) != digest(RUNS[0])  # and what a tool declares
 
 
 @pytest.mark.parametrize(
@@ -242,8 +245,8 @@ def test_a_score_without_a_place_leaves_its_trajectory_unjudged(tmp_path: Path, 
     [
         ({"span": 1, "score": 2}, "score: expected a number from -1 to 1"),
         ({"span": 1, "score": "x"}, "score"),
-        ({"score": 1}, "either span or message_index"),
-        ({"span": 1, "message_index": 1, "score": 1}, "either span or message_index"),
+        ({"score": 1}, "neither span nor message_index"),
+        ({"span": 1, "span_index": 2, "score": 1}, "span is 1 and span_index 2"),
         ({"span": 1}, "score"),
     ],
 )

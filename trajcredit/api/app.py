@@ -18,18 +18,19 @@ from trajcredit.api import problems
 from trajcredit.api.examples import ANSWERS
 from trajcredit.api.guard import LOOPBACK, Guard
 from trajcredit.api.intake import Intake, Limits
-from trajcredit.api.models import EdgeEditPreviewRequest, EdgeEditRequest, Problem, RunRequest
+from trajcredit.api.models import EdgeEditPreviewRequest, EdgeEditRequest, JudgingRequest, Problem, RunRequest
 from trajcredit.api.parameters import known_only
 from trajcredit.api.routes import API, SITE
 from trajcredit.api.routes.site import WEB
 from trajcredit.api.streams import Streams
+from trajcredit.service.judge_runner import JudgeRunner
 from trajcredit.service.opening import Store
 from trajcredit.service.runner import Runner
 
 __all__ = ["BASE", "bare", "create_app"]
 
 BASE = "/api/v1"
-READ: tuple[type[BaseModel], ...] = (RunRequest, EdgeEditRequest, EdgeEditPreviewRequest)
+READ: tuple[type[BaseModel], ...] = (RunRequest, JudgingRequest, EdgeEditRequest, EdgeEditPreviewRequest)
 """Models of bodies that we read ourselves."""
 DEFAULT_ANSWER = {"model": Problem, "description": "What is wrong, where, and what to do"}
 
@@ -41,13 +42,15 @@ def create_app(
     limits: Limits | None = None,
     web: Path = WEB,
     tokenizers: Path | None = None,
+    judges: JudgeRunner | None = None,
 ) -> FastAPI:
     """An app that answers under the names of this machine and under `allowed_hosts`, whatever the port.
 
     `runner` is told of new runs; who starts and stops it, and closes the store, is the caller. `tokenizers` is the
-    folder of those that exports may name.
+    folder of those that exports may name; `judges` is told of new judgings, and knows the models that they may ask.
     """
     app = bare()
+    app.state.judges = judges
     app.state.store, app.state.runner, app.state.web, app.state.tokenizers = store, runner, web, tokenizers
     app.state.intake, app.state.streams = Intake(limits or Limits()), Streams()
     app.add_middleware(AsSent)

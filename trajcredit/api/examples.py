@@ -104,6 +104,8 @@ RUN = {
     "notes": [],
     "critic": None,
     "critic_fingerprint": None,
+    "judge": None,
+    "judge_fingerprint": None,
 }
 
 ANSWERS: dict[tuple[str, str, str], Any] = {

@@ -17,6 +17,7 @@ import uvicorn
 from trajcredit.api.app import create_app
 from trajcredit.api.streams import Streams
 from trajcredit.errors import InputError
+from trajcredit.service.judge_runner import JudgeRunner, configured
 from trajcredit.service.opening import open_store
 from trajcredit.service.runner import Runner
 from trajcredit.service.warming import warm
@@ -38,22 +39,24 @@ def serve(
     allow_remote: bool = False,
     allowed_hosts: Sequence[str] = (),
     tokenizers: Path | None = None,
+    judges: Path | None = None,
 ) -> None:
     """Serve a database until SIGINT or SIGTERM; `on_ready` hears the URL once requests are answered there.
 
     Port 0 takes a free one. Whoever reaches the server may read and change everything, so a host that others can
     reach is refused unless `allow_remote`; `allowed_hosts` are the names it then goes by. `tokenizers` is the folder
-    of those that exports may name.
+    of those that exports may name, `judges` the file with the models that judgings may ask.
     """
+    models = configured(judges)
     if not _is_loopback(host) and not allow_remote:
         raise InputError(
             f"host {host!r} can be reached from other machines, and the server asks nobody for a key: "
             "serve on 127.0.0.1, e.g. through an SSH tunnel, or allow it explicitly"
         )
     with closing(_listening(host, port)) as listening, closing(open_store(url_or_path)) as store:
-        runner = Runner(store)
+        runner, judging = Runner(store), JudgeRunner(store, models)
         names = (*allowed_hosts, *(() if _is_any(host) else (_in_url(host),)))
-        app = create_app(store, names, runner, tokenizers=tokenizers)
+        app = create_app(store, names, runner, tokenizers=tokenizers, judges=judging)
         config = uvicorn.Config(
             app,
             http="h11",
@@ -68,10 +71,12 @@ def serve(
         shown = "127.0.0.1" if _is_any(host) else _in_url(host)
         server = _Server(config, lambda: on_ready(f"http://{shown}:{listening.getsockname()[1]}"), app.state.streams)
         runner.start()
+        judging.start()
         threading.Thread(target=warm, name="warm", daemon=True).start()
         try:
             server.run(sockets=[listening])
         finally:
+            judging.stop()
             runner.stop()
 
 

@@ -61,18 +61,24 @@ def command(
     kept = Path(answers) if answers is not None else target.with_name(f"{target.name}.answers.jsonl")
     with judging.kept_answers(kept) if asks else nullcontext() as found:
         means = judging.means_of(models_file, found)
+        done = judging.Judging(spent=means.spent)
         try:
             rows = judging.opinions(name, made, graphs, means)
-            done = judging.written(watched(rows, "judging", len(graphs)), means.spent, target)
+            judging.written(watched(rows, "judging", len(graphs)), done, target)
         except KeyboardInterrupt:
-            if asks:
-                say(f"stopped; {amount(means.spent.requests, 'request')} sent, answers are kept in {kept}: the same "
-                    "command goes on from there")  # fmt: skip
+            say(_stopped(done, len(graphs), kept if asks else None))
             raise
     _tell(done, asks, out, as_json)
     if done.missing:
         sys.exit(JudgeError.exit_code)
     finish(reading)
+
+
+def _stopped(done: Judging, total: int, kept: Path | None) -> str:
+    far = f"stopped: {done.judged:,} of {amount(total, 'trajectory', 'trajectories')} judged, nothing is written"
+    if kept is None:
+        return far
+    return f"{far}; {amount(done.spent.requests, 'request')} sent, answers are kept in {kept}: the same command goes on"
 
 
 def _tell(done: Judging, asks: bool, out: str, as_json: bool) -> None:
@@ -82,6 +88,8 @@ def _tell(done: Judging, asks: bool, out: str, as_json: bool) -> None:
         say(f"not judged, {count:,}: {line(why)}")
     if len(done.missing) > 10:
         say(f"not judged for {len(done.missing) - 10:,} more reasons: they are in {out}")
+    if done.judged:
+        say("scores are an opinion and rest on no outcome: `trajcredit trust` says how far they can be trusted")
     if asks:
         say(
             f"{amount(spent.requests, 'request')} ({spent.retries:,} again), {spent.cached:,} answers kept before; "

@@ -31,22 +31,34 @@ def command(as_json: bool) -> None:
 
 
 def _row(plugin: Plugin) -> dict[str, object]:
-    from trajcredit.service.judged import local
     from trajcredit.service.plugins import type_text
 
     fields = [
         {"name": p.name, "type": type_text(p.type), "default": p.default, "sentence": p.sentence}
         for p in plugin.parameters
     ]
-    return {"name": plugin.name, "summary": plugin.summary, "on_the_spot": local(plugin.name), "parameters": fields}
+    return {"name": plugin.name, "summary": plugin.summary, **_facts(plugin.name), "parameters": fields}
+
+
+def _facts(name: str) -> dict[str, object]:
+    """With its parameters at their defaults."""
+    from trajcredit.registry import judges
+
+    made = judges.get(name)()
+    return {"scale": made.scale, "segments": made.segments, "on_the_spot": made.local}
 
 
 def _text(found: Sequence[Plugin]) -> Iterator[str]:
-    from trajcredit.service.judged import local
     from trajcredit.service.plugins import default_text, type_text
 
     for plugin in found:
-        spot = f" `-a judge:judge={plugin.name}` asks it on the spot." if local(plugin.name) else ""
+        facts = _facts(plugin.name)
+        spot = f" `-a judge:judge={plugin.name}` asks it on the spot." if facts["on_the_spot"] else ""
         yield f"{line(plugin.name)}  {line(plugin.summary)}{spot}"
+        scale = str(facts["scale"])
+        yield f"    one score a segment ({facts['segments']}), on the scale {scale}: {RANGES[scale]}"
         for p in plugin.parameters:
             yield f"    {p.name}={default_text(p.default)}  ({type_text(p.type)}) {line(p.sentence)}"
+
+
+RANGES = {"state": "how things stand after it, 0..1", "credit": "what it did, -1..1"}

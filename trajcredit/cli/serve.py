@@ -32,19 +32,35 @@ BUILD = "the web interface is not built: install Node 20.19 or newer and run `np
     metavar="FOLDER",
     help="Its folders, each a tokenizer, may be named by exports.",
 )
+@click.option(
+    "--judges",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="TOML with the models that judgings may ask [TRAJCREDIT_JUDGES].",
+)
 def command(
-    db: str, host: str, port: int, allow_remote: bool, allow_host: tuple[str, ...], tokenizers: Path | None
+    db: str,
+    host: str,
+    port: int,
+    allow_remote: bool,
+    allow_host: tuple[str, ...],
+    tokenizers: Path | None,
+    judges: Path | None,
 ) -> None:
     """The web interface and the HTTP API over the database, which is made where there is none, until Ctrl-C."""
     from trajcredit.api.serving import serve
 
     tell_missing_web()
     try:
-        serve(db, host, port, lambda url: click.echo(f"trajcredit on {url}"), allow_remote, allow_host, tokenizers)
+        serve(db, host, port, _ready, allow_remote, allow_host, tokenizers, judges)
     except InputError as error:
         if isinstance(error.__cause__, OSError) and error.__cause__.errno == errno.EADDRINUSE:
             raise InputError(f"{error}: name another port with --port, or 0 for any free one") from error
         raise
+
+
+def _ready(url: str) -> None:
+    click.echo(f"trajcredit on {url}")
 
 
 def free_port(port: int) -> int:

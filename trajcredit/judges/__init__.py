@@ -6,6 +6,7 @@ from trajcredit.judges.file import File, Opinions, load
 from trajcredit.judges.filling import COLUMNS, judge
 from trajcredit.judges.llm import Llm
 from trajcredit.judges.opinions import Opinion, opinion
+from trajcredit.judges.reward_model import RewardModel
 from trajcredit.judges.rules import RULES, Rule, Rules, findings
 from trajcredit.judges.segments import KINDS as SEGMENTS
 from trajcredit.judges.segments import segmented
@@ -24,6 +25,7 @@ __all__ = [
     "NoAnswers",
     "Opinion",
     "Opinions",
+    "RewardModel",
     "Rule",
     "Rules",
     "Scale",

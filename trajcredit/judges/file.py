@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import ClassVar, TypeAlias, get_args
 
+import msgspec
 import numpy as np
 
 from trajcredit.batching import Batch
@@ -16,14 +18,23 @@ from trajcredit.errors import InputError, ParseError
 from trajcredit.graph import SpanGraph
 from trajcredit.judges.base import Basis, Case, Means, Scale, Verdict
 from trajcredit.judges.columns import deltas, scores_after, with_verdicts
-from trajcredit.judges.opinions import Opinion, fitted, opened, read
-from trajcredit.judges.simple import Simple, simple, verdict_of
+from trajcredit.judges.opinions import SCHEMA, Opinion, fitted, lines, read
+from trajcredit.judges.simple import Simple, verdict_of
+from trajcredit.judges.simple import read as read_simple
 from trajcredit.model import Note
 from trajcredit.registry import judges
 
 __all__ = ["File", "Opinions", "load"]
 
 Fitted: TypeAlias = "tuple[Case, Verdict] | str"
+
+ROUNDING = 1e-9
+"""How far sums of shares may be outside the scale."""
+_log = logging.getLogger(__name__)
+
+MOST_NAMED = 5
+"""Rows that an error names; the others are counted."""
+_MIXED = "its opinions are of several versions of the judge (model, prompt or fingerprint): they may not compare"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +48,14 @@ class Opinions:
     """Whole opinions, of which one that could not be given may be followed by one that could; or scores of spans."""
     errors: tuple[ParseError, ...] = ()
 
-    def fit(self, graph: SpanGraph) -> Fitted:
-        """What the file says of a trajectory, or why it is not judged."""
-        rows = self.of.get(graph.trajectory.id)
+    def fit(self, graph: SpanGraph, shared: frozenset[str] = frozenset()) -> Fitted:
+        """What the file says of a trajectory, or why it is not judged; `shared` are ids that several logs had."""
+        name = graph.trajectory.id
+        rows = self.of.get(name)
         if not rows:
             return "there is no opinion of it"
+        if name in shared and not all(isinstance(row, Opinion) and row.digest for row in rows):
+            return f"several logs have the id {name!r}, and nothing in the file says which it means"
         if isinstance(rows, list):
             return verdict_of(rows, graph, self.scale)
         judged = [row for row in rows if row.missing is None]
@@ -57,24 +71,34 @@ class Opinions:
         """
         if batch.graphs is None:
             raise InputError(f"{self.file}: opinions are joined by spans, and this batch was loaded without them")
-        ids, counts = np.unique(np.array(batch.trajectory_ids, dtype=object), return_counts=True)
-        twice = {str(name) for name in ids[counts > 1]}
-        unknown = [name for name in self.of if name not in set(batch.trajectory_ids)]
-        if self.of and len(unknown) == len(self.of):
-            raise InputError(f"{self.file}: no opinion is about a trajectory that was read; the first: {unknown[0]!r}")
+        here, shared = set(batch.trajectory_ids), _shared(batch.graphs)
+        unread = self.unread(here)
         cases, verdicts = list[Case](), list[Verdict | None]()
         for graph in batch.graphs:
-            name = graph.trajectory.id
-            found = "several trajectories have its id" if name in twice else self.fit(graph)
+            found = self.fit(graph, shared)
             case, verdict = (Case(graph, ()), Verdict((), 0.0, missing=found)) if isinstance(found, str) else found
             cases.append(case)
             verdicts.append(verdict)
         said = [Note("opinions", str(error)) for error in self.errors]
-        if unknown:
-            more = f", and {len(unknown) - 1} more" if unknown[1:] else ""
-            said.append(Note("opinions", f"{self.file}: opinions of what was not read: {unknown[0]!r}{more}"))
+        if unread is not None:
+            said.append(Note("opinions", unread))
+        if len(self._bases(here)) > 1:
+            said.append(Note("opinions", f"{self.file}: {_MIXED}"))
         filled = with_verdicts(batch, self.judge, self.scale, cases, verdicts)
         return replace(filled, notes=(*filled.notes, *said))
+
+    def unread(self, here: set[str]) -> str | None:
+        """Which opinions are of trajectories that are not here, in a sentence; InputError where all are."""
+        unknown = [name for name in self.of if name not in here]
+        if self.of and len(unknown) == len(self.of):
+            raise InputError(f"{self.file}: no opinion is about a trajectory that was read; the first: {unknown[0]!r}")
+        more = f", and {len(unknown) - 1} more" if unknown[1:] else ""
+        return f"{self.file}: opinions of what was not read: {unknown[0]!r}{more}" if unknown else None
+
+    def _bases(self, here: set[str]) -> set[tuple[str | None, ...]]:
+        """What opinions of these trajectories rest on."""
+        rows = (row for name, rows in self.of.items() if name in here for row in rows if isinstance(row, Opinion))
+        return {(row.model, row.prompt_version, row.fingerprint) for row in rows if row.missing is None}
 
 
 def load(path: Path, scale: Scale | None = None) -> Opinions:
@@ -83,7 +107,11 @@ def load(path: Path, scale: Scale | None = None) -> Opinions:
     `scale` is that of rows which do not say it; none = credit. InputError where the file cannot be read, holds several
     judges or scales, or no row at all.
     """
-    rows = list(read(path) if _has_schema(path) else _simple(path, scale or "credit"))
+    rows: list[Opinion | Simple | ParseError]
+    if _holds_opinions(path):
+        said, rows = scale, list(read(path))
+    else:
+        said, rows = read_simple(path, scale)  # type: ignore[assignment]  # a list of fewer kinds of rows
     errors = tuple(row for row in rows if isinstance(row, ParseError))
     good = [row for row in rows if not isinstance(row, ParseError)]
     if not good:
@@ -95,14 +123,14 @@ def load(path: Path, scale: Scale | None = None) -> Opinions:
         else:
             whole[row.trajectory_id].append(row)
     if single:
-        return Opinions(path.name, path.name, scale or "credit", dict(single), errors)
+        return Opinions(path.name, path.name, said or "credit", dict(single), errors)
     opinions = [row for rows in whole.values() for row in rows]
     for what, found in (("judges", {one.judge for one in opinions}), ("scales", {one.scale for one in opinions})):
         if len(found) > 1:
             raise InputError(f"{path}: opinions of several {what}: {', '.join(sorted(found))}; expected one")
     judge, own = opinions[0].judge, opinions[0].scale
     if scale is not None and scale != own:
-        raise InputError(f"{path}: its scores are on the scale {own}, not {scale}")
+        raise InputError(f"{path}: its scores are on the scale {own}, not {scale}: ask for scale={own}")
     return Opinions(path.name, judge, own, {name: tuple(rows) for name, rows in whole.items()}, errors)
 
 
@@ -116,7 +144,7 @@ class File:
     """
 
     path: str = ""
-    """The file, lines of JSON."""
+    """The file: lines of JSON, or CSV."""
     scale: Scale = "credit"
     """Of rows that do not say it: `credit`, -1..1, or `state`, 0..1."""
 
@@ -137,12 +165,23 @@ class File:
             raise InputError(f"cannot read the opinions {self.path}: {error.strerror or error}") from error
 
     def __call__(self, cases: Iterable[Case], means: Means) -> Iterator[Verdict]:
-        """What the file says of each; InputError where it is on another scale than this judge."""
+        """What the file says of each.
+
+        InputError where it is on another scale than this judge, a row is none, or none is about any of them.
+        """
         found = load(self._path(), self.scale)
-        for case in cases:
+        if found.errors:  # a verdict has no place to say that some of what the file holds was left out
+            more = f"; and {len(found.errors) - MOST_NAMED} more" if len(found.errors) > MOST_NAMED else ""
+            raise InputError("; ".join(map(str, found.errors[:MOST_NAMED])) + more)
+        every = list(cases)
+        shared = _shared([case.graph for case in every])
+        unread = found.unread({case.graph.trajectory.id for case in every})
+        if unread is not None:
+            _log.warning("%s", unread)
+        for case in every:
             if means.stopped():
                 return
-            yield _on_actions(case, found.fit(case.graph), self.scale)
+            yield _on_actions(case, found.fit(case.graph, shared), self.scale)
 
     def _path(self) -> Path:
         if not self.path:
@@ -163,6 +202,11 @@ def _on_actions(case: Case, found: Fitted, scale: Scale) -> Verdict:
         why[one.actions[-1]] = verdict.reasons[k] if verdict.reasons else ""
     actions = [segment.actions[0] for segment in case.segments]
     known = [not np.isnan(after[i]) for i in actions]
+    if scale == "state":
+        if np.nanmin(after, initial=0.0) < -ROUNDING or np.nanmax(after, initial=1.0) > 1.0 + ROUNDING:
+            why_not = "its segments lie within one another, and the shares of their actions are no states from 0 to 1"
+            return Verdict((None,) * len(case.segments), 0.0, missing=why_not)
+        after = np.clip(after, 0.0, 1.0)
     scores = [float(after[i]) if scale == "state" else did.get(i, 0.0) for i in actions]
     return replace(
         verdict,
@@ -171,17 +215,22 @@ def _on_actions(case: Case, found: Fitted, scale: Scale) -> Verdict:
     )
 
 
-def _has_schema(path: Path) -> bool:
-    with opened(path) as file:
-        first = next((line for line in file if line.strip()), b"")
-    return b'"schema"' in first
+def _holds_opinions(path: Path) -> bool:
+    """Whether the first line that is an object has their schema, or another one and no score of a span."""
+    for _, line in lines(path):
+        try:
+            row = msgspec.json.decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            continue
+        if isinstance(row, dict):
+            return row.get("schema") == SCHEMA or ("schema" in row and "score" not in row)
+    return False
 
 
-def _simple(path: Path, scale: Scale) -> Iterator[Simple | ParseError]:
-    with opened(path) as file:
-        for number, line in enumerate(file, 1):
-            if line.strip():
-                try:
-                    yield simple(line, scale)
-                except InputError as error:
-                    yield ParseError(str(error), str(path), number)
+def _shared(graphs: Sequence[SpanGraph]) -> frozenset[str]:
+    """Ids that several logs had: reading leaves the first as it is, and gives the others a number."""
+    return frozenset(
+        graph.trajectory.id.rpartition("#")[0]
+        for graph in graphs
+        if any(note.code == "duplicate-id" for note in graph.trajectory.report)
+    )

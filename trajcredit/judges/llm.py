@@ -51,6 +51,7 @@ class Llm:
 
     local: ClassVar[bool] = False
     asks_model: ClassVar[bool] = True
+    needs_model: ClassVar[type] = Model
 
     def __post_init__(self) -> None:
         """InputError names a parameter out of range."""

@@ -7,22 +7,25 @@ model = "big-model-2"
 api_key_env = "FAIR_API_KEY"
 price_in = 0.5
 price_out = 2.0
+
+[judges.local]
+path = "/srv/reward-model"
 """
 
 from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
 from trajcredit.errors import InputError
 from trajcredit.judges.addresses import allowed_host
 
-__all__ = ["VARIABLE", "Model", "configured", "load"]
+__all__ = ["VARIABLE", "Configured", "Model", "Weights", "configured", "load"]
 
 VARIABLE = "TRAJCREDIT_JUDGES"
 """The environment variable with the path of the file."""
@@ -75,7 +78,23 @@ class Model:
         return (tokens_in * (self.price_in or 0.0) + tokens_out * (self.price_out or 0.0)) / 1e6
 
 
-def configured(path: Path | None = None) -> dict[str, Model]:
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """One local reward model: a folder that the operator names."""
+
+    name: str
+    path: str
+
+    @property
+    def model(self) -> str:
+        """What people are told it is: the last part of its path."""
+        return Path(self.path).name
+
+
+Configured: TypeAlias = "Model | Weights"
+
+
+def configured(path: Path | None = None) -> dict[str, Configured]:
     """The models of the file given, else of the one that the environment names, else none."""
     if path is None:
         named = os.environ.get(VARIABLE)
@@ -83,7 +102,7 @@ def configured(path: Path | None = None) -> dict[str, Model]:
     return load(path)
 
 
-def load(path: Path) -> dict[str, Model]:
+def load(path: Path) -> dict[str, Configured]:
     """The models of a file by name; InputError names the key or value that does not belong."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -95,7 +114,17 @@ def load(path: Path) -> dict[str, Model]:
     found = table.get("judges", {})
     if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
         raise InputError(f"{path}: expected tables [judges.NAME]")
-    return {name: _model(f"{path}: [judges.{name}]", name, given) for name, given in found.items()}
+    kinds: dict[bool, Callable[..., Configured]] = {True: _weights, False: _model}
+    return {name: kinds["path" in given](f"{path}: [judges.{name}]", name, given) for name, given in found.items()}
+
+
+def _weights(place: str, name: str, given: Mapping[str, Any]) -> Weights:
+    for key in given:
+        if key != "path":
+            raise InputError(f"{place} unknown key {key!r}: a table with `path` is a local model, and has nothing else")
+    if not isinstance(given["path"], str) or not Path(given["path"]).is_dir():
+        raise InputError(f"{place} path: expected a folder that is there, found {given['path']!r}")
+    return Weights(name, given["path"])
 
 
 def _model(place: str, name: str, given: Mapping[str, Any]) -> Model:

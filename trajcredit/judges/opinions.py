@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
@@ -25,9 +26,11 @@ __all__ = [
     "digest",
     "encoded",
     "fitted",
+    "lines",
     "opened",
     "opinion",
     "read",
+    "wrong",
 ]
 
 SCHEMA = "trajcredit.opinion/1"
@@ -77,8 +80,9 @@ _decoder = msgspec.json.Decoder(Opinion)
 
 def digest(trajectory: Trajectory) -> str:
     """What a judge reads of a trajectory, as a hash (32 hex): rewards that come later change nothing of it."""
-    read = [(span.kind, span.name, body(span), span.result_of) for span in trajectory.spans]
-    return sha256(msgspec.json.encode(read)).hexdigest()[:32]
+    spans = [(s.kind, s.turn, s.agent, s.name, body(s), s.result_of, s.error) for s in trajectory.spans]
+    tools = sorted((one.name, msgspec.json.encode(one, order="sorted")) for one in trajectory.tools)
+    return sha256(msgspec.json.encode((spans, tools))).hexdigest()[:32]
 
 
 def opinion(judge: str, scale: Scale, basis: Basis, case: Case, verdict: Verdict) -> Opinion:
@@ -117,21 +121,19 @@ def decoded(line: bytes) -> Opinion:
         row = _decoder.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"expected a row of {SCHEMA}: {error}") from error
-    wrong = _wrong(row)
-    if wrong is not None:
-        raise InputError(wrong)
+    found = wrong(row.scale, row.start, [one.score for one in row.segments], [one.severity for one in row.findings])
+    if found is not None:
+        raise InputError(found)
     return row
 
 
 def read(path: Path) -> Iterator[Opinion | ParseError]:
     """The rows of a file, an error in the place of a line that is none."""
-    with opened(path) as file:
-        for number, line in enumerate(file, 1):
-            if line.strip():
-                try:
-                    yield decoded(line)
-                except InputError as error:
-                    yield ParseError(str(error), str(path), number)
+    for number, line in lines(path):
+        try:
+            yield decoded(line)
+        except InputError as error:
+            yield ParseError(str(error), str(path), number)
 
 
 def fitted(row: Opinion, graph: SpanGraph) -> tuple[Case, Verdict] | str:
@@ -162,17 +164,27 @@ def fitted(row: Opinion, graph: SpanGraph) -> tuple[Case, Verdict] | str:
     return Case(graph, tuple(segments[k] for k in order)), verdict
 
 
-def _wrong(row: Opinion) -> str | None:
-    low, high = RANGE[row.scale]
-    for k, one in enumerate(row.segments):
-        if one.score is not None and not low <= one.score <= high:
-            return f"segments.{k}.score: expected a number from {low:g} to {high:g}, found {one.score!r}"
-    if not (isfinite(row.start) and 0 <= row.start <= (1 if row.scale == "state" else 0)):
-        return f"start: expected a number from 0 to 1, and 0 on the scale credit; found {row.start!r}"
-    for k, fault in enumerate(row.findings):
-        if not 0 <= fault.severity <= 1:
-            return f"findings.{k}.severity: expected a number from 0 to 1, found {fault.severity!r}"
+def wrong(scale: Scale, start: float, scores: Sequence[object], severities: Sequence[float]) -> str | None:
+    """Which number of an opinion is out of range, and what was expected; null where none is."""
+    low, high = RANGE[scale]
+    for k, score in enumerate(scores):
+        if score is not None and not (isinstance(score, int | float) and low <= score <= high):  # NaN is in no range
+            return f"segments.{k}.score: expected a number from {low:g} to {high:g}, found {score!r}"
+    if not (isfinite(start) and 0 <= start <= (1 if scale == "state" else 0)):
+        return f"start: expected a number from 0 to 1, and 0 on the scale credit; found {start!r}"
+    for k, severity in enumerate(severities):
+        if not 0 <= severity <= 1:
+            return f"findings.{k}.severity: expected a number from 0 to 1, found {severity!r}"
     return None
+
+
+def lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Number and bytes of each line that is not empty, a byte order mark left out; InputError as `opened`."""
+    with opened(path) as file:
+        for number, line in enumerate(file, 1):
+            text = line.removeprefix(BOM_UTF8) if number == 1 else line
+            if text.strip():
+                yield number, text
 
 
 def opened(path: Path) -> BinaryIO:

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from trajcredit.batching import Batch
 from trajcredit.service import advising_judge
 from trajcredit.service.advising_facts import LEAST_GROUPS, Facts, facts_of
-from trajcredit.service.grading_measured import COLUMNS, MEASURED
+from trajcredit.service.advising_measured import efficiency, figures
 from trajcredit.service.wording import count
 
 __all__ = ["READ", "Advice", "Question", "Recommendation", "advise"]
@@ -22,8 +22,6 @@ SHARED = 0.5
 have nothing to be held against."""
 SHORT = 4
 """Choices a rollout up to which an episode is short: there a return has little luck in it for lambda to smooth."""
-SIZES = (64, 256, 1024)
-"""Trajectories an update for which efficiency was measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,8 +297,8 @@ def _by_outcomes(facts: Facts, update_size: int) -> list[Recommendation]:
     if not _comparable(facts):
         return []
     usable = _usable(facts, update_size)
-    name, why = max(usable, key=lambda one: _efficiency(one[0], update_size))
-    train = Recommendation(name, "train", why, _figures(name, update_size))
+    name, why = max(usable, key=lambda one: efficiency(one[0], update_size))
+    train = Recommendation(name, "train", why, figures(name, update_size))
     if _valued(facts):
         long = facts.choices > SHORT or facts.dense * 2 > facts.scored
         why = "a critic whose error is clearly below the spread of returns, and "
@@ -309,7 +307,7 @@ def _by_outcomes(facts: Facts, update_size: int) -> list[Recommendation]:
     if not facts.mixed:
         return [train]
     # the figures were measured with critics that foretell outcomes: they are no promise where this one does not
-    measured = _figures(READ, update_size) if facts.believed else None
+    measured = figures(READ, update_size) if facts.believed else None
     return [train, Recommendation(READ, "read", WHY_READ, measured)]
 
 
@@ -344,39 +342,6 @@ def _usable(facts: Facts, update_size: int) -> list[tuple[str, str]]:
         if facts.believed == facts.compared:
             found.append(("gae:critic=compatible", why))
     return found
-
-
-def _measured_as(name: str) -> str:
-    """The name under which an attributor was measured."""
-    return _nearest_size(name) if name not in MEASURED and name.startswith("doubly_robust:update_size") else name
-
-
-def _nearest_size(name: str) -> str:
-    size = int(name.rpartition("=")[2]) if "=" in name else 256
-    nearest = min(SIZES, key=lambda known: abs(known - size))
-    return "doubly_robust" if nearest == 256 else f"doubly_robust:update_size={nearest}"
-
-
-def _row(name: str) -> dict[str, float]:
-    return dict(zip(COLUMNS, MEASURED[_measured_as(name)], strict=True)) if _measured_as(name) in MEASURED else {}
-
-
-def _efficiency(name: str, update_size: int) -> float:
-    nearest = min(SIZES, key=lambda known: abs(known - update_size))
-    return _row(name).get(f"efficiency {nearest}", 0.0)
-
-
-def _figures(name: str, update_size: int) -> str | None:
-    """What it measured, in a sentence."""
-    row, flat = _row(name), _row("grpo")
-    if not row or not flat:
-        return None
-    nearest = min(SIZES, key=lambda known: abs(known - update_size))
-    return (
-        f"oracle benchmark, mean of families (flat grpo in brackets): pearson {row['pearson']:.2f} "
-        f"({flat['pearson']:.2f}), blame@1 {row['blame@1']:.2f} ({flat['blame@1']:.2f}), efficiency at {nearest} "
-        f"trajectories an update {row[f'efficiency {nearest}']:.2f} (1)"
-    )
 
 
 def _missing(facts: Facts) -> Sequence[str]:

@@ -17,7 +17,7 @@ __all__ = ["keep_apart", "written_whole"]
 
 Identity: TypeAlias = tuple[int, int]
 
-OURS = (b'{"schema":"trajcredit.credit/1"', b"PAR1")
+OURS = (b'{"schema":"trajcredit.credit/1"', b'{"schema":"trajcredit.opinion/1"', b"PAR1")
 """How our own rows start, as JSON lines and as parquet: in a folder that is read they are no log."""
 
 

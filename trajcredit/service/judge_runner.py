@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from threading import Event, Thread
 
 from trajcredit.errors import StoreError
-from trajcredit.judges.models import Model
+from trajcredit.judges.models import Configured, configured
 from trajcredit.service.judge_work import judge
 from trajcredit.store import Store, judgings
 from trajcredit.store.sole import sole_runner
 
-__all__ = ["JudgeRunner"]
+__all__ = ["JudgeRunner", "configured"]
 
 POLL = 1.0
 """Seconds until the queue is looked at again: other processes put judgings into it without a word."""
@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 class JudgeRunner:
     """A thread that works on the judgings of a database, and goes on with what a dead process left behind."""
 
-    def __init__(self, store: Store, models: Mapping[str, Model]) -> None:
+    def __init__(self, store: Store, models: Mapping[str, Configured]) -> None:
         self.models = models
         self._store = store
         self._stopping, self._woken = Event(), Event()

@@ -15,7 +15,7 @@ from time import monotonic
 from trajcredit import registry
 from trajcredit.errors import InputError, StoreError, TrajcreditError
 from trajcredit.judges import Basis, Case, Judge, Means, Spent, opinion, segmented
-from trajcredit.judges.models import Model
+from trajcredit.judges.models import Configured
 from trajcredit.judges.opinions import encoded
 from trajcredit.service.judging import asks_model, verdicts
 from trajcredit.service.judgings import made_of
@@ -44,7 +44,7 @@ class Stop:
         return self.gone or self.asked()
 
 
-def judge(store: Store, found: Judging, models: Mapping[str, Model], stopped: Callable[[], bool] = bool) -> None:
+def judge(store: Store, found: Judging, models: Mapping[str, Configured], stopped: Callable[[], bool] = bool) -> None:
     """Work on a running judging until it is done, incomplete, failed, or was cancelled by somebody.
 
     A database that goes away is raised, and a server that ends leaves the judging as it is: whoever works next goes on.
@@ -60,7 +60,7 @@ def judge(store: Store, found: Judging, models: Mapping[str, Model], stopped: Ca
         _end(store, found, "failed", f"internal error: {type(error).__name__}; the server's log has more")
 
 
-def _work(store: Store, found: Judging, models: Mapping[str, Model], stop: Stop) -> None:
+def _work(store: Store, found: Judging, models: Mapping[str, Configured], stop: Stop) -> None:
     made = made_of(found.asked.judge, found.asked.parameters)
     means = Means(StoredAnswers(store), models, stop)
     basis = made.basis(means)

@@ -10,10 +10,11 @@ from pathlib import Path
 from trajcredit import registry
 from trajcredit.errors import InputError, TrajcreditError
 from trajcredit.graph import SpanGraph
-from trajcredit.judges import Answers, Case, Judge, Means, NoAnswers, Opinion, Spent, Verdict, opinion, segmented
+from trajcredit.judges import Answers, Case, Judge, Means, NoAnswers, Opinion, Scale, Spent, Verdict, opinion, segmented
 from trajcredit.judges.answers import FileAnswers
 from trajcredit.judges.models import configured
 from trajcredit.judges.opinions import encoded
+from trajcredit.judges.opinions import wrong as out_of_range
 from trajcredit.service.files import written_whole
 
 __all__ = ["Judging", "asks_model", "kept_answers", "means_of", "opinions", "verdicts", "written"]
@@ -56,7 +57,7 @@ def verdicts(judge: Judge, name: str, cases: Sequence[Case], means: Means) -> It
         for verdict in judge(cases, means):
             if given == len(cases):
                 break
-            yield _checked(verdict, cases[given])
+            yield _checked(verdict, cases[given], judge.scale)
             given += 1
     except InputError:
         if given == 0:
@@ -78,9 +79,8 @@ def opinions(name: str, judge: Judge, graphs: Sequence[SpanGraph], means: Means)
         yield opinion(name, judge.scale, basis, case, verdict)
 
 
-def written(rows: Iterable[Opinion], spent: Spent, out: Path) -> Judging:
-    """The opinions in a file, which appears whole or not at all; `spent` is what the judge counts."""
-    done = Judging(spent=spent)
+def written(rows: Iterable[Opinion], done: Judging, out: Path) -> Judging:
+    """The opinions in a file, which appears whole or not at all, counted in `done` while they come."""
     with written_whole(out) as file:
         for row in rows:
             file.write(encoded(row) + b"\n")
@@ -91,7 +91,7 @@ def written(rows: Iterable[Opinion], spent: Spent, out: Path) -> Judging:
     return done
 
 
-def _checked(verdict: object, case: Case) -> Verdict:
+def _checked(verdict: object, case: Case, scale: Scale) -> Verdict:
     """A verdict of the right form, or one that says that the judge's own was not."""
     nothing = (None,) * len(case.segments)
     if not isinstance(verdict, Verdict):
@@ -102,4 +102,11 @@ def _checked(verdict: object, case: Case) -> Verdict:
     if verdict.missing is None and verdict.reasons and len(verdict.reasons) != len(case.segments):
         wrong = f"the judge gave {len(verdict.reasons)} reasons for {len(case.segments)} segments"
         return Verdict(nothing, 0.0, missing=wrong)
+    if verdict.missing is None:
+        found = out_of_range(scale, verdict.start, verdict.scores, [one.severity for one in verdict.findings])
+        here = range(len(case.graph.trajectory.spans))
+        if found is None and any(one.span not in here for one in verdict.findings):
+            found = f"findings: expected spans from 0 to {len(here) - 1}"
+        if found is not None:
+            return Verdict(nothing, 0.0, missing=f"the judge gave no opinion that can be kept: {found}")
     return verdict

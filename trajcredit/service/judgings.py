@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, BinaryIO
 
 from trajcredit import registry
 from trajcredit.errors import InputError
-from trajcredit.judges import Judge
-from trajcredit.judges.models import Model
+from trajcredit.judges import SEGMENTS, Judge
+from trajcredit.judges.models import Configured
 from trajcredit.service import plugins
-from trajcredit.service.plugins import default_text
+from trajcredit.service.judged import local
+from trajcredit.service.plugins import Plugin, default_text
 from trajcredit.service.versions import code_version
 from trajcredit.store import Store, judgings, opinions, pages
 from trajcredit.store.filters import Filters
 from trajcredit.store.judgings import Asked, Judging, State
 
-__all__ = ["JudgingList", "JudgingView", "ask", "cancel", "find", "listed", "made_of", "resume", "rows"]
+__all__ = [
+    "JudgingList",
+    "JudgingView",
+    "KnownJudge",
+    "ask",
+    "cancel",
+    "export",
+    "find",
+    "kinds_of_segments",
+    "known_judges",
+    "listed",
+    "made_of",
+    "resume",
+]
 
 PAGE = 100
 
@@ -67,8 +81,8 @@ def ask(
     project: str,
     judge: str,
     parameters: Mapping[str, Any],
-    models: Mapping[str, Model],
-    dataset: str | None,
+    models: Mapping[str, Configured],
+    dataset: str | None = None,
 ) -> JudgingView:
     """A queued judging.
 
@@ -95,13 +109,15 @@ def ask(
 
 
 def made_of(judge: str, parameters: Mapping[str, Any]) -> Judge:
-    """The judge of a request; InputError where it would read a file, or a parameter does not fit."""
-    if getattr(registry.judges.get(judge), "reads_files", False):
+    """The judge of a request; InputError where it would read a file that the request names, or a parameter does not
+    fit."""
+    made = plugins.make_judge(judge, parameters)
+    if getattr(made, "reads_files", False):
         raise InputError(
             f"judge {judge!r} reads files, and no request names a file of this machine: "
             f"`trajcredit judge {judge} ...` asks it there, and POST /judgings/upload takes what it wrote"
         )
-    return plugins.make_judge(judge, parameters)
+    return made
 
 
 def find(store: Store, project: str, judging: str) -> JudgingView:
@@ -126,27 +142,55 @@ def cancel(store: Store, project: str, judging: str) -> JudgingView:
 def resume(store: Store, project: str, judging: str) -> JudgingView:
     """The judging, queued again for what is not judged yet."""
     with store.write() as conn:
+        if judgings.find(conn, project, judging).asked.judge == "file":
+            raise InputError(f"judging {judging} was uploaded: upload the opinions that are missing as a new one")
         return _view(judgings.resume(conn, project, judging))
 
 
-def rows(store: Store, project: str, judging: str) -> Iterator[bytes]:
-    """Its opinions as lines of JSON, in the order the trajectories were stored."""
+def export(store: Store, project: str, judging: str, out: BinaryIO) -> None:
+    """Write its opinions, a row of JSON a line, in the order the trajectories were stored."""
     with store.read() as conn:
         for line in opinions.lines(conn, judgings.find(conn, project, judging)):
-            yield line + b"\n"
+            out.write(line + b"\n")
 
 
-def _check_model(name: str, made: Judge, models: Mapping[str, Model]) -> None:
+@dataclass(frozen=True, slots=True)
+class KnownJudge:
+    """A registered judge, and how it can be asked."""
+
+    plugin: Plugin
+    on_the_spot: bool
+    asks_model: bool
+    over_http: bool
+
+
+def known_judges() -> list[KnownJudge]:
+    """Every judge there is."""
+    found = []
+    for plugin in plugins.judges():
+        made = registry.judges.get(plugin.name)()
+        asks, reads = (bool(getattr(made, fact, False)) for fact in ("asks_model", "reads_files"))
+        found.append(KnownJudge(plugin, local(plugin.name), asks, not reads))
+    return found
+
+
+def kinds_of_segments() -> list[str]:
+    """What may be judged as one."""
+    return list(SEGMENTS)
+
+
+def _check_model(name: str, made: Judge, models: Mapping[str, Configured]) -> None:
     """InputError names a model that no operator has configured."""
-    if not getattr(made, "asks_model", False):
+    kind = getattr(made, "needs_model", None)
+    if kind is None:
         return
-    wanted = getattr(made, "model", None)
-    if not models:
+    known, wanted = [one for one, model in models.items() if isinstance(model, kind)], getattr(made, "model", None)
+    if not known:
         raise InputError(f"judge {name!r} asks a model, and this server has none: it is started with --judges FILE")
-    if wanted is None and len(models) > 1:
-        raise InputError(f"judge {name!r}: name one of the server's models with `model`: {', '.join(models)}")
-    if wanted is not None and wanted not in models:
-        raise InputError(f"judge {name!r}: no model named {wanted!r}; this server has: {', '.join(models)}")
+    if wanted is None and len(known) > 1:
+        raise InputError(f"judge {name!r}: name one of the server's models with `model`: {', '.join(known)}")
+    if wanted is not None and wanted not in known:
+        raise InputError(f"judge {name!r}: no model named {wanted!r}; this server has: {', '.join(known)}")
 
 
 def _values(made: Judge) -> dict[str, Any]:

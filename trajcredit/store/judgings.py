@@ -39,6 +39,7 @@ __all__ = [
     "progress",
     "requeue",
     "resume",
+    "start",
 ]
 
 State: TypeAlias = Literal["queued", "running", "done", "incomplete", "failed", "cancelled"]
@@ -133,6 +134,11 @@ def claim(conn: Connection) -> Judging | None:
     oldest = conn.scalar(select(func.min(judgings.c.key)).where(judgings.c.state == "queued"))
     which = judgings.c.key == oldest
     return None if oldest is None else _moved(conn, which, "queued", state="running", started=now(), error=None)
+
+
+def start(conn: Connection, judging: Judging) -> Judging | None:
+    """The queued judging, now running; null where it is not queued any more."""
+    return _moved(conn, judgings.c.key == judging.key, "queued", state="running", started=now())
 
 
 def requeue(conn: Connection) -> int:

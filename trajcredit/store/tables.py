@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlalchemy import (
     BigInteger,
     Boolean,
     CheckConstraint,
     Column,
-    Dialect,
-    Float,
     ForeignKey,
     ForeignKeyConstraint,
     Identity,
@@ -21,13 +17,10 @@ from sqlalchemy import (
     PrimaryKeyConstraint,
     SmallInteger,
     Table,
-    Text,
-    TypeDecorator,
     UniqueConstraint,
 )
-from sqlalchemy.types import UserDefinedType
 
-from trajcredit.store.border import clean
+from trajcredit.store.column_types import CleanText, Exact, Key, Number, finite, owner, unchecked_owner
 
 __all__ = [
     "credit_rows",
@@ -51,53 +44,7 @@ __all__ = [
 ]
 
 
-class CleanText(TypeDecorator[str]):
-    """Text that loses NUL and half surrogate pairs on the way in, compared byte by byte on both databases."""
-
-    impl = Text
-    cache_ok = True
-
-    def load_dialect_impl(self, dialect: Dialect) -> Any:
-        """On PostgreSQL the collation that orders as SQLite does."""
-        return Text(collation="C") if dialect.name == "postgresql" else Text()
-
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Clean what is bound."""
-        return None if value is None else clean(value)
-
-
-class Unconverted(UserDefinedType[float]):
-    """Numbers as they are: a SQLite column of type REAL keeps -0.0 as 0, one declared BLOB converts nothing."""
-
-    cache_ok = True
-
-    def get_col_spec(self, **kw: Any) -> str:
-        """In CREATE TABLE."""
-        return "BLOB"
-
-
-Number = Float(53)
-Exact = Float(53).with_variant(Unconverted(), "sqlite")
-"""A float that comes back bit for bit."""
-Key = BigInteger().with_variant(Integer(), "sqlite")
-"""What rows of one database refer to each other by; it never leaves the folder."""
-
 metadata = MetaData()
-
-
-def _finite(column: str) -> CheckConstraint:
-    """Neither NaN, which PostgreSQL would store, nor infinity, which both would."""
-    return CheckConstraint(f"abs({column}) <= 1.7976931348623157e308", name=f"{column}_is_finite")
-
-
-def _owner() -> Column[int]:
-    return Column("trajectory", Key, ForeignKey("trajectories.key", ondelete="CASCADE"), nullable=False)
-
-
-def _unchecked_owner() -> Column[int]:
-    """Without a foreign key: looking it up took half the time of adding spans and edges on PostgreSQL."""
-    return Column("trajectory", Key, nullable=False)
-
 
 logs = Table(
     "logs",
@@ -150,8 +97,8 @@ trajectories = Table(
     Column("model", CleanText),
     UniqueConstraint("project", "external_id"),
     ForeignKeyConstraint(["project", "raw_sha256"], ["logs.project", "logs.sha256"]),
-    _finite("bootstrap"),
-    _finite("outcome"),
+    finite("bootstrap"),
+    finite("outcome"),
     Index("trajectories_by_project", "project", "key"),
     Index("trajectories_by_group", "project", "group_key", "outcome_source", "outcome"),
     Index("trajectories_by_log", "project", "raw_sha256"),
@@ -160,7 +107,7 @@ trajectories = Table(
 documents = Table(
     "documents",
     metadata,
-    _owner(),
+    owner(),
     Column("line", LargeBinary, nullable=False),
     PrimaryKeyConstraint("trajectory"),
 )
@@ -168,7 +115,7 @@ documents = Table(
 packed = Table(
     "packed",
     metadata,
-    _owner(),
+    owner(),
     Column("tools", CleanText, nullable=False),
     Column("columns", LargeBinary, nullable=False),
     Column("evidence", LargeBinary, nullable=False),
@@ -178,7 +125,7 @@ packed = Table(
 spans = Table(
     "spans",
     metadata,
-    _unchecked_owner(),
+    unchecked_owner(),
     Column("span", Integer, nullable=False),
     Column("kind", CleanText, nullable=False),
     Column("turn", BigInteger, nullable=False),
@@ -196,7 +143,7 @@ tool_use = Table(
     metadata,
     Column("project", CleanText, nullable=False),
     Column("tool", CleanText, nullable=False),
-    _unchecked_owner(),
+    unchecked_owner(),
     Column("calls", Integer, nullable=False),
     Column("errors", Integer, nullable=False),
     PrimaryKeyConstraint("project", "tool", "trajectory"),
@@ -206,7 +153,7 @@ tool_use = Table(
 edges = Table(
     "edges",
     metadata,
-    _unchecked_owner(),
+    unchecked_owner(),
     Column("child", Integer, nullable=False),
     Column("parent", Integer, nullable=False),
     Column("kind", CleanText, nullable=False),
@@ -221,14 +168,14 @@ rewards = Table(
     metadata,
     Column("id", Key, Identity(), primary_key=True),
     Column("project", CleanText, nullable=False),
-    _owner(),
+    owner(),
     Column("span", Integer),
     Column("value", Exact, nullable=False),
     Column("source", CleanText, nullable=False),
     Column("name", CleanText),
     Column("at", CleanText),
     Column("received", CleanText, nullable=False),
-    _finite("value"),
+    finite("value"),
     Index("rewards_by_trajectory", "trajectory", "id"),
     Index("rewards_by_project", "project", "id"),
     sqlite_autoincrement=True,
@@ -275,7 +222,7 @@ credit_rows = Table(
     "credits",
     metadata,
     Column("run", Key, ForeignKey("runs.key", ondelete="CASCADE"), nullable=False),
-    _owner(),
+    owner(),
     Column("group_name", CleanText, nullable=False),
     Column("n_scored", Integer, nullable=False),
     Column("low", Number),
@@ -287,9 +234,9 @@ credit_rows = Table(
     Column("advantage", LargeBinary, nullable=False),
     Column("forecasts", LargeBinary),
     PrimaryKeyConstraint("run", "trajectory"),
-    _finite("low"),
-    _finite("high"),
-    _finite("abs_sum"),
+    finite("low"),
+    finite("high"),
+    finite("abs_sum"),
     Index("credits_by_trajectory", "trajectory"),
 )
 
@@ -304,8 +251,8 @@ run_tools = Table(
     Column("negative", Number),
     Column("errors", BigInteger, nullable=False),
     PrimaryKeyConstraint("run", "tool"),
-    _finite("credit"),
-    _finite("negative"),
+    finite("credit"),
+    finite("negative"),
 )
 
 idempotency = Table(
@@ -324,7 +271,7 @@ labels = Table(
     metadata,
     Column("id", Key, Identity(), primary_key=True),
     Column("project", CleanText, nullable=False),
-    _owner(),
+    owner(),
     Column("span", Integer, nullable=False),
     Column("verdict", CleanText),
     Column("labeller", CleanText, nullable=False),
@@ -334,7 +281,7 @@ labels = Table(
     Column("queue", CleanText),
     Column("at", CleanText, nullable=False),
     CheckConstraint("verdict in ('culprit', 'contributed', 'innocent', 'unsure')", name="verdict_is_known"),
-    _finite("seconds"),
+    finite("seconds"),
     Index("labels_by_trajectory", "trajectory", "span", "labeller", "at", "id"),
     Index("labels_by_project", "project", "id"),
     sqlite_autoincrement=True,
@@ -345,7 +292,7 @@ overrides = Table(
     metadata,
     Column("id", Key, Identity(), primary_key=True),
     Column("project", CleanText, nullable=False),
-    _owner(),
+    owner(),
     Column("parent", Integer, nullable=False),
     Column("child", Integer, nullable=False),
     Column("action", CleanText, nullable=False),
@@ -400,7 +347,7 @@ judgings = Table(
     CheckConstraint(
         "state in ('queued', 'running', 'done', 'incomplete', 'failed', 'cancelled')", name="state_is_known"
     ),
-    _finite("cost"),
+    finite("cost"),
     Index("judgings_by_project", "project", "key"),
     Index("judgings_by_state", "state", "key"),
     sqlite_autoincrement=True,
@@ -410,7 +357,7 @@ opinions = Table(
     "opinions",
     metadata,
     Column("judging", Key, ForeignKey("judgings.key", ondelete="CASCADE"), nullable=False),
-    _owner(),
+    owner(),
     Column("missing", CleanText),
     Column("line", LargeBinary, nullable=False),
     PrimaryKeyConstraint("judging", "trajectory"),

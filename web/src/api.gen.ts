@@ -301,6 +301,170 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/judges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Judges
+         * @description Every judge with its parameters, and the models that the server may ask.
+         */
+        get: operations["list_judges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/judgings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Judgings
+         * @description Judgings of a project, newest first.
+         */
+        get: operations["list_judgings"];
+        put?: never;
+        /**
+         * Create Judging
+         * @description Queue a judging; GET /judgings/{id} says how far it is. Models are those of the server's settings alone.
+         */
+        post: operations["create_judging"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/judgings/upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload Opinions
+         * @description Keep opinions that somebody else computed, one row of `trajcredit.opinion/1` a line, as a judging.
+         */
+        post: operations["upload_opinions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/judgings/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Judging
+         * @description One judging.
+         */
+        get: operations["get_judging"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/judgings/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel Judging
+         * @description The judging, which asks nothing more; what was judged stays.
+         */
+        post: operations["cancel_judging"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/judgings/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Judging
+         * @description What was said, as `trajcredit judge` writes it.
+         */
+        get: operations["export_judging"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/judgings/{id}/reliability": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Judging Reliability
+         * @description How far the judge can be trusted on these trajectories: against outcomes, itself and another judging.
+         */
+        get: operations["judging_reliability"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/judgings/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Judging
+         * @description Queue it again for what is not judged yet; what a model answered before is not asked for again.
+         */
+        post: operations["resume_judging"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/labels": {
         parameters: {
             query?: never;
@@ -758,6 +922,26 @@ export interface paths {
          * @description The edges at one span, each with its reason.
          */
         get: operations["get_edges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/trajectories/{id}/opinions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Opinions
+         * @description What every judging said of a trajectory, with the reasons.
+         */
+        get: operations["get_opinions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1845,6 +2029,148 @@ export interface components {
             value: number;
         };
         /**
+         * JudgeInfo
+         * @description A registered judge.
+         */
+        JudgeInfo: {
+            /** Asks Model */
+            asks_model: boolean;
+            /** Name */
+            name: string;
+            /** On The Spot */
+            on_the_spot: boolean;
+            /** Over Http */
+            over_http: boolean;
+            /** Parameters */
+            parameters: components["schemas"]["ParameterInfo"][];
+            /** Summary */
+            summary: string;
+        };
+        /**
+         * JudgeModel
+         * @description A model that the operator has configured; neither its address nor its key is told.
+         */
+        JudgeModel: {
+            /** Model */
+            model: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * Judges
+         * @description Who can be asked.
+         */
+        Judges: {
+            /** Items */
+            items: components["schemas"]["JudgeInfo"][];
+            /** Models */
+            models: components["schemas"]["JudgeModel"][];
+            /** Segments */
+            segments: string[];
+        };
+        /**
+         * JudgingOut
+         * @description A judging, how far it is and what it took.
+         */
+        JudgingOut: {
+            /** Cached */
+            cached: number;
+            /** Code Version */
+            code_version: string;
+            /** Cost */
+            cost: number;
+            /**
+             * Created
+             * Format: date-time
+             */
+            created: string;
+            /** Dataset */
+            dataset: string | null;
+            /** Error */
+            error: string | null;
+            /** Fingerprint */
+            fingerprint: string | null;
+            /** Finished */
+            finished: string | null;
+            /** Id */
+            id: string;
+            /** Judge */
+            judge: string;
+            /** Judged */
+            judged: number;
+            /** Label */
+            label: string;
+            /** Missing */
+            missing: number;
+            /** Model */
+            model: string | null;
+            /** Parameters */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /** Prompt Version */
+            prompt_version: string | null;
+            /** Requests */
+            requests: number;
+            /** Retries */
+            retries: number;
+            /**
+             * Scale
+             * @enum {string}
+             */
+            scale: "state" | "credit";
+            /** Segments */
+            segments: string;
+            /** Started */
+            started: string | null;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "queued" | "running" | "done" | "incomplete" | "failed" | "cancelled";
+            /** Tokens In */
+            tokens_in: number;
+            /** Tokens Out */
+            tokens_out: number;
+            /** Total */
+            total: number;
+            /** Uncounted */
+            uncounted: number;
+        };
+        /**
+         * JudgingPage
+         * @description Judgings of a project, newest first.
+         */
+        JudgingPage: {
+            /** Items */
+            items: components["schemas"]["JudgingOut"][];
+            /** Next */
+            next?: string | null;
+        };
+        /**
+         * JudgingRequest
+         * @description One judge, about the trajectories of a project.
+         * @example {
+         *       "judge": "rules"
+         *     }
+         */
+        JudgingRequest: {
+            /**
+             * Dataset
+             * @default null
+             */
+            dataset: string | null;
+            /** Judge */
+            judge: string;
+            /**
+             * Parameters
+             * @default {}
+             */
+            parameters: {
+                [key: string]: boolean | number | string | (boolean | number | string | null)[] | null;
+            };
+        };
+        /**
          * KappaOut
          * @description Cohen's kappa of the two people who labelled most spans in common.
          */
@@ -2059,6 +2385,88 @@ export interface components {
             spans: number;
             /** Trajectories */
             trajectories: number;
+        };
+        /**
+         * OpinionOut
+         * @description What one judging says of a trajectory.
+         */
+        OpinionOut: {
+            /** Judge */
+            judge: string;
+            /** Judging */
+            judging: string;
+            /** Label */
+            label: string;
+            /** Missing */
+            missing: string | null;
+            /** Model */
+            model: string | null;
+            /** Prompt Version */
+            prompt_version: string | null;
+            /**
+             * Scale
+             * @enum {string}
+             */
+            scale: "state" | "credit";
+            /** Segments */
+            segments: components["schemas"]["SegmentOut"][];
+            /** Start */
+            start: number;
+        };
+        /**
+         * OpinionProblem
+         * @description No row was kept, and why; the first one is the problem.
+         */
+        OpinionProblem: {
+            /** Byte */
+            byte?: number | null;
+            /** Detail */
+            detail: string;
+            /** Field */
+            field?: string | null;
+            /** File */
+            file?: string | null;
+            /** Instance */
+            instance?: string | null;
+            /** Items */
+            items: components["schemas"]["IngestItem"][];
+            judging: components["schemas"]["JudgingOut"] | null;
+            /** Kept */
+            kept: number;
+            /** Line */
+            line?: number | null;
+            /** Rejected */
+            rejected: number;
+            /** Status */
+            status: number;
+            /** Title */
+            title: string;
+            /**
+             * Type
+             * @default about:blank
+             */
+            type: string;
+        };
+        /**
+         * OpinionResult
+         * @description What became of each row, and the judging that has those that were kept.
+         */
+        OpinionResult: {
+            /** Items */
+            items: components["schemas"]["IngestItem"][];
+            judging: components["schemas"]["JudgingOut"] | null;
+            /** Kept */
+            kept: number;
+            /** Rejected */
+            rejected: number;
+        };
+        /**
+         * OpinionsOut
+         * @description What all judgings say of a trajectory, the newest first.
+         */
+        OpinionsOut: {
+            /** Items */
+            items: components["schemas"]["OpinionOut"][];
         };
         /**
          * PairOut
@@ -2444,6 +2852,10 @@ export interface components {
             group_by: string | null;
             /** Id */
             id: string;
+            /** Judge */
+            judge: string | null;
+            /** Judge Fingerprint */
+            judge_fingerprint: string | null;
             /** Label */
             label: string;
             /** Notes */
@@ -2521,6 +2933,22 @@ export interface components {
              * @default null
              */
             reward: string | null;
+        };
+        /**
+         * SegmentOut
+         * @description What is said of one segment; positions are spans of the trajectory.
+         */
+        SegmentOut: {
+            /** Actions */
+            actions: number[];
+            /** Credit */
+            credit: number | null;
+            /** Reason */
+            reason: string;
+            /** Score */
+            score: number | null;
+            /** Spans */
+            spans: number[];
         };
         /**
          * SideOut
@@ -3653,6 +4081,342 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AlignmentOut"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_judges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Judges"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_judgings: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+                cursor?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgingPage"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_judging: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "judge": "rules"
+                 *     }
+                 */
+                "application/json": components["schemas"]["JudgingRequest"];
+            };
+        };
+        responses: {
+            /** @description It waits for its turn */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgingOut"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    upload_opinions: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {"schema": "trajcredit.opinion/1", "trajectory_id": "t-1", "judge": "mine", "scale": "credit", "segments": [{"actions": [3], "spans": [3, 4], "score": -0.5, "reason": "the wrong date"}]} */
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description What became of each row */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpinionResult"];
+                };
+            };
+            /** @description Every row was rejected */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["OpinionProblem"] | components["schemas"]["Problem"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_judging: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgingOut"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancel_judging: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgingOut"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_judging: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its opinions, one row a trajectory */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    judging_reliability: {
+        parameters: {
+            query?: {
+                /** @description Another judging, held against it */
+                against?: string | null;
+                /** @description A judging of the same judge, asked again */
+                repeat?: string | null;
+                reward?: string | null;
+                group_by?: string | null;
+                /** @description An outcome of at least this passes */
+                pass_at?: number;
+                draws?: number;
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Figures with intervals; docs/judges.md says what each is */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resume_judging: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It waits for its turn */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgingOut"];
                 };
             };
             /** @description What is wrong, where, and what to do */
@@ -4850,6 +5614,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EdgeEvidenceList"];
+                };
+            };
+            /** @description What is wrong, where, and what to do */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_opinions: {
+        parameters: {
+            query?: {
+                /** @description The project; its name has no NUL. */
+                project?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Ours, or `ext:` and the client's own, percent-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpinionsOut"];
                 };
             };
             /** @description What is wrong, where, and what to do */

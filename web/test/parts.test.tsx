@@ -246,6 +246,8 @@ describe("choosing a run", () => {
     notes: [],
     critic: null,
     critic_fingerprint: null,
+    judge: null,
+    judge_fingerprint: null,
   });
 
   test("one says whose forecasts it read, where it asked a critic", () => {

@@ -16,7 +16,7 @@ from trajcredit.service import tokenizers
 from trajcredit.service.opening import file_name, look_at
 from trajcredit.service.plugins import Parameter, attributors, default_text, exporters, formats, type_text
 
-__all__ = ["health", "router"]
+__all__ = ["health", "parameter_info", "router"]
 
 router = APIRouter()
 health = APIRouter()
@@ -29,7 +29,7 @@ def list_attributors() -> list[AttributorInfo]:
         AttributorInfo(
             name=plugin.name,
             summary=plugin.summary,
-            parameters=list(map(_parameter, plugin.parameters)),
+            parameters=list(map(parameter_info, plugin.parameters)),
             needs=list(plugin.needs),
             scope="batch" if plugin.scope == "batch" else "group",
         )
@@ -44,7 +44,7 @@ def list_exporters() -> list[ExporterInfo]:
         ExporterInfo(
             name=plugin.name,
             summary=plugin.summary,
-            parameters=list(map(_parameter, plugin.parameters)),
+            parameters=list(map(parameter_info, plugin.parameters)),
             suffix=plugin.suffix or "",
         )
         for plugin in exporters()
@@ -70,7 +70,8 @@ def healthz(store: StoreDep) -> Response:
     return Answer({"status": "ok", "version": __version__, "database": file_name(store)})
 
 
-def _parameter(parameter: Parameter) -> ParameterInfo:
+def parameter_info(parameter: Parameter) -> ParameterInfo:
+    """A parameter as the API tells it."""
     return ParameterInfo(
         name=parameter.name,
         type=type_text(parameter.type),
