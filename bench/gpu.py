@@ -31,6 +31,7 @@ from trajcredit.kernels.visits import state_values
 TRAJECTORIES, SPANS = 4096, 48
 ROWS, TOKENS = 256, 4096
 GAMMA, LAM = 0.99, 0.95
+SETTINGS = 16
 ROUNDS = 5
 
 
@@ -69,6 +70,30 @@ def arguments() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
     }
 
 
+def sweeps() -> dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]]:
+    """Kernels over SETTINGS settings: numba one after the other, the twin all in one pass, and their arguments."""
+    gammas = np.linspace(0.5, 1.0, SETTINGS)
+    given = arguments()
+
+    def one_by_one(kernel: Callable[..., Any], *columns: Any) -> Any:
+        *rest, gamma = columns
+        return np.stack([kernel(*rest, g)[0] if kernel is kernels.best_path else kernel(*rest, g) for g in gamma[:, 0]])
+
+    def together(name: str, *columns: Any) -> Any:
+        found = getattr(gpu, name)(*columns)
+        return found[0] if name == "best_path" else found
+
+    names = ("reward_to_go", "best_path")
+    return {
+        f"{name} x{SETTINGS}": (
+            partial(one_by_one, given[name][0]),
+            partial(together, name),
+            (*given[name][1][:-1], gammas[:, None]),
+        )
+        for name in names
+    }
+
+
 def resident(given: tuple[Any, ...], device: str) -> tuple[Any, ...]:
     """Arrays as tensors on the device."""
     return tuple(torch.from_numpy(a).to(device) if isinstance(a, np.ndarray) else a for a in given)
@@ -102,16 +127,17 @@ def main() -> None:
     cuda = torch.cuda.is_available()
     print(f"load average {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores; torch {torch.__version__}")
     print(torch.cuda.get_device_name() if cuda else "CUDA: NOT RUN, this machine has no CUDA device")
-    print(f"{'kernel':16}{'numba ms':>10}{'torch CPU ms':>14}{'ratio':>8}{'CUDA ms':>10}{'ratio':>9}")
-    for name, (kernel, given) in arguments().items():
+    print(f"{'kernel':18}{'numba ms':>10}{'torch CPU ms':>14}{'ratio':>8}{'CUDA ms':>10}{'ratio':>9}")
+    singly = {name: (kernel, getattr(gpu, name), given) for name, (kernel, given) in arguments().items()}
+    for name, (kernel, twin, given) in {**singly, **sweeps()}.items():
         contestants: dict[str, Callable[[], Any]] = {"numba": partial(kernel, *given)}
         for device in ("cpu", *(["cuda"] if cuda else [])):
-            contestants[device] = partial(getattr(gpu, name), *resident(given, device))
+            contestants[device] = partial(twin, *resident(given, device))
             close(contestants[device](), kernel(*given))
         took = medians(contestants)
         on_device = f"{1e3 * took['cuda']:10.2f}{took['numba'] / took['cuda']:8.2f}x" if cuda else f"{'not run':>10}"
         on_cpu = f"{1e3 * took['cpu']:14.2f}{took['numba'] / took['cpu']:7.2f}x"
-        print(f"{name:16}{1e3 * took['numba']:10.2f}{on_cpu}{on_device}")
+        print(f"{name:18}{1e3 * took['numba']:10.2f}{on_cpu}{on_device}")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 Only attributors that are kernels and nothing else can be swept: rtg, gae, grpo, rloo, and dag over whatever base. The
 numbers are those of each setting by itself, up to the order of additions (`kernels.gpu`); notes are left to `score`.
+On a CPU the numba kernels are faster setting by setting (`bench/gpu.py`): a pass is for a device.
 """
 
 from __future__ import annotations

@@ -35,6 +35,8 @@ def command(
 
     Values of a parameter are set apart by /; every combination is a setting. rtg, gae, grpo, rloo and dag can be swept.
 
+    It runs in torch on --device; on a CPU the kernels of `score` take less time a setting.
+
     Columns: scored trajectories; those with one number on all actions (flat), whose credits add up to their outcome R
     or to R minus the mean of their group; then against the first setting, over the actions that both score: share of
     equal signs of the advantage, and Spearman's rank correlation (-1..1). With --labels: the share of labelled runs
