@@ -57,8 +57,8 @@ class RewardModel:
     """The class that means success; none = class 1 of two."""
     max_tokens: int = 2048
     """Of a text, 16..1000000; what is longer loses its beginning, and the reason says so."""
-    batch_tokens: int = 16_384
-    """Read at once, with padding."""
+    batch_tokens: int = 4096
+    """Read at once, with padding; a GPU takes more."""
     device: Device = "auto"
     """`auto`: CUDA where it is."""
 
