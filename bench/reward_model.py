@@ -28,7 +28,8 @@ def folder(path: Path) -> Path:
     vocab = {word: n for n, word in enumerate(["[PAD]", "[UNK]", *WORDS])}
     raw = Tokenizer(models.WordLevel(vocab, unk_token="[UNK]"))
     raw.pre_tokenizer = pre_tokenizers.Whitespace()
-    transformers.PreTrainedTokenizerFast(tokenizer_object=raw, pad_token="[PAD]").save_pretrained(path)
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=raw, pad_token="[PAD]")  # type: ignore[no-untyped-call]
+    tokenizer.save_pretrained(path)
     torch.manual_seed(0)
     config = transformers.BertConfig(
         vocab_size=len(vocab), hidden_size=64, num_hidden_layers=2, num_attention_heads=2, intermediate_size=128,
