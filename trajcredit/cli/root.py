@@ -24,6 +24,7 @@ COMMANDS = {
     "blame": "The most blamed and most praised spans, with why.",
     "show": "The transcripts as they were read.",
     "eval": "Attributors graded on labels: known culprits, true advantages.",
+    "sweep": "Many parameter settings in one pass, a line each.",
     "advise": "Which attributor suits a data set, and why.",
     "diagnose": "Ten ways a run looks broken: found, clear, or what the log lacks to tell.",
     "trust": "How far a judge can be trusted on your runs: outcomes, itself, others, labels.",
