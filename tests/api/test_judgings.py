@@ -102,6 +102,9 @@ def test_t13_a_failing_model_tells_no_answer_its_key(
         ({"judge": "file", "parameters": {"path": "/etc/passwd"}}, "no request names a file"),
         ({"judge": "rules", "base_url": "http://127.0.0.1"}, "base_url"),
         ({"judge": "rules", "dataset": "none"}, "nothing to judge"),
+        ({"judge": "llm", "parameters": {"characters": "many"}}, "characters"),
+        ({"judge": "llm", "parameters": {"repeat": [1, 2]}}, "repeat"),
+        ({"judge": "llm", "parameters": {"characters": 5000.5}}, "characters"),
         ({}, "judge"),
     ],
 )

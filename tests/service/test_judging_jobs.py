@@ -273,7 +273,7 @@ def test_what_cannot_be_asked_is_refused(store: Store) -> None:
         ("llm", {}, {}, "this server has none"),
         ("llm", {"mine": model}, {"model": "other"}, "no model named 'other'"),
         ("llm", {"mine": model, "two": model}, {}, "name one of the server's models"),
-        ("llm", {"mine": model}, {"asks": "all"}, "asks must be"),
+        ("llm", {"mine": model}, {"asks": "all"}, "parameter asks"),
         ("file", {}, {"path": "/etc/passwd"}, "no request names a file"),
     ):
         with pytest.raises(InputError, match=said):

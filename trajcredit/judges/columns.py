@@ -54,8 +54,9 @@ def with_verdicts(
         scores[first : first + len(case.graph.trajectory.spans)] = scores_after(case, verdict, scale)
     for column in (scores, segment, start):
         column.setflags(write=False)  # no attributor can change what the next one reads
-    faulty = len({batch.trajectory_of(one.span) for one in found})
-    said = Note("judge", f"judge {judge}: {len(found)} findings in {faulty} of {batch.n_trajectories} trajectories")
+    faults = [one for one in found if one.severity > 0]  # others are reasons why nothing is wrong
+    faulty = len({batch.trajectory_of(one.span) for one in faults})
+    said = Note("judge", f"judge {judge}: {len(faults)} findings in {faulty} of {batch.n_trajectories} trajectories")
     return replace(
         batch,
         scores=scores,

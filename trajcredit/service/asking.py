@@ -14,7 +14,7 @@ from trajcredit.errors import InputError, UnknownNameError
 from trajcredit.service.hearing import fit
 from trajcredit.service.plugins import choose, default_text
 
-__all__ = ["Configured", "compares_across_groups", "configured", "critic_of", "of_spec"]
+__all__ = ["Configured", "as_text", "compares_across_groups", "configured", "critic_of", "of_spec"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def configured(name: str, given: Mapping[str, Any]) -> Configured:
         if "," in key or "=" in key:
             raise InputError(f"attributor {name!r} has no parameter {key!r}")
     named = {key: value for key, value in given.items() if key not in ("critic", "judge") or value is not None}
-    asked = ",".join(f"{key}={_text(key, value)}" for key, value in named.items())
+    asked = ",".join(f"{key}={as_text(key, value)}" for key, value in named.items())
     return of_spec(f"{name}:{asked}" if asked else name)
 
 
@@ -95,10 +95,10 @@ def critic_of(attributor: Attributor, named: str | None) -> str | None:
     return named or own
 
 
-def _text(key: str, value: Any) -> str:
+def as_text(key: str, value: Any) -> str:
     """A value as the command line would have it."""
     if isinstance(value, list):
-        return "+".join(_text(key, item) for item in value)
+        return "+".join(as_text(key, item) for item in value)
     if isinstance(value, dict) or (isinstance(value, float) and not isfinite(value)):
         raise InputError(f"parameter {key}: expected a finite number, text, true, false, null or a list of text")
     text = default_text(value)

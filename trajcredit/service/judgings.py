@@ -11,6 +11,7 @@ from trajcredit.errors import InputError
 from trajcredit.judges import SEGMENTS, Judge
 from trajcredit.judges.models import Configured
 from trajcredit.service import plugins
+from trajcredit.service.asking import as_text
 from trajcredit.service.judged import local
 from trajcredit.service.plugins import Plugin, default_text
 from trajcredit.service.versions import code_version
@@ -109,9 +110,11 @@ def ask(
 
 
 def made_of(judge: str, parameters: Mapping[str, Any]) -> Judge:
-    """The judge of a request; InputError where it would read a file that the request names, or a parameter does not
-    fit."""
-    made = plugins.make_judge(judge, parameters)
+    """The judge of a request, values as JSON or as the command line's text.
+
+    InputError where it would read a file that the request names, or a parameter does not fit.
+    """
+    made = plugins.judge_from(judge, {key: as_text(key, value) for key, value in parameters.items()})
     if getattr(made, "reads_files", False):
         raise InputError(
             f"judge {judge!r} reads files, and no request names a file of this machine: "

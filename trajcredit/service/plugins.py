@@ -35,11 +35,11 @@ __all__ = [
     "exporters",
     "formats",
     "hears_judges",
+    "judge_from",
     "judge_of",
     "judges",
     "make",
     "make_exporter",
-    "make_judge",
     "name_of",
     "type_text",
 ]
@@ -106,14 +106,13 @@ def judges() -> list[Plugin]:
 def judge_of(spec: str) -> tuple[str, Judge]:
     """Name and judge of `NAME` or `NAME:key=value,...`; InputError names an unknown parameter."""
     name, given = _split(spec, "judge")
+    return name, judge_from(name, given)
+
+
+def judge_from(name: str, given: dict[str, str]) -> Judge:
+    """The judge of that name with its parameters read from text; InputError names one that does not fit."""
     with foreign(f"judge {name!r} refuses {given!r}"):
         made: Judge = configure(registry.judges.get(name), given)
-    return name, made
-
-
-def make_judge(name: str, given: Mapping[str, Any]) -> Judge:
-    """The judge of that name with Python values for its parameters; InputError names an unknown one."""
-    made: Judge = _made("judge", registry.judges, name, given)
     return made
 
 
