@@ -15,7 +15,11 @@ Lookup: TypeAlias = Callable[..., list[Any]]
 """`socket.getaddrinfo`, or what stands in for it in tests."""
 METADATA = (IPv4Address("168.63.129.16"), IPv4Address("169.254.169.254"), IPv6Address("fd00:ec2::254"))
 """Where clouds tell machines their secrets; the first is public by its number."""
-NAT64 = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"))
+NAT64 = ip_network("64:ff9b::/96")
+SPECIAL = tuple(
+    ip_network(one) for one in ("192.0.0.0/24", "192.88.99.0/24", "64:ff9b:1::/48", "3fff::/20", "fec0::/10")
+)
+"""Not of the public internet (RFC 6890, 7526, 8215, 9637, 3879), though some versions of Python take them for it."""
 
 
 class ForbiddenError(JudgeError):
@@ -55,14 +59,16 @@ def forbidden(address: IPv4Address | IPv6Address) -> bool:
     if isinstance(address, IPv6Address):
         if address.teredo is not None:
             return True
-        if any(address in network for network in NAT64):
+        if address in NAT64:
             return forbidden(IPv4Address(int(address) & 0xFFFFFFFF))
         inner = address.ipv4_mapped or address.sixtofour
         if inner is not None:
             return forbidden(inner)
         if int(address) >> 32 == 0:  # the old form of an IPv4 address in an IPv6 one
             return True
-    return address in METADATA or not address.is_global or address.is_multicast or address.is_reserved
+    if address in METADATA or any(address in network for network in SPECIAL):
+        return True
+    return not address.is_global or address.is_multicast or address.is_reserved
 
 
 def _within(host: str, network: str) -> bool:

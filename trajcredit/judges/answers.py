@@ -15,6 +15,7 @@ from trajcredit.errors import InputError
 __all__ = ["FileAnswers"]
 
 SCHEMA = "trajcredit.answer/1"
+BEGINS = f'{{"schema": "{SCHEMA}", "key": "'.encode()
 
 
 class FileAnswers:
@@ -62,7 +63,7 @@ class FileAnswers:
         self._file.seek(0)
         good = 0
         for number, line in enumerate(self._file, 1):
-            if not line.endswith(b"\n"):
+            if not line.endswith(b"\n") and _torn(line):
                 break
             try:
                 row = json.loads(line)
@@ -73,3 +74,8 @@ class FileAnswers:
                 raise InputError(f"{self._path}:{number}: expected a row of {SCHEMA}") from None
             good += len(line)
         self._file.truncate(good)
+
+
+def _torn(line: bytes) -> bool:
+    """Whether this is the beginning of a row of ours: nothing of another file is ever dropped."""
+    return line.startswith(BEGINS) or BEGINS.startswith(line)

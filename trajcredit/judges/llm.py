@@ -101,6 +101,7 @@ class Llm:
             except StoppedError:
                 return
             finally:
+                asker.end()  # whoever stops listening pays for what is on the way, and for no more
                 for one in waiting:
                     one.cancel()
 

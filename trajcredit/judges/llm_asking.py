@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import random
 import time
 from collections.abc import Callable
@@ -19,12 +20,16 @@ from trajcredit.judges.models import Model
 
 __all__ = ["Asker", "StoppedError"]
 
+_log = logging.getLogger(__name__)
+
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 """Seconds before a question is sent again: doubled each time, and half of it by chance."""
 MALFORMED = 2
 """How often a question is put where answers have not the form asked for."""
 IN_A_ROW = 5
 """Questions in a row without any answer after which the server counts as away for good."""
+OWN = frozenset({400, 413, 422})
+"""Answers about one question, such as that it is too long: the server is there, and the next may be answered."""
 BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 
 
@@ -48,6 +53,11 @@ class Asker:
     _away: int = 0
     _gone: str | None = None
     _plain: bool = False
+    _ended: bool = False
+
+    def end(self) -> None:
+        """Nobody waits for answers any more: nothing is sent from now on."""
+        self._ended = True
 
     def ask(self, question: Question, *also: object) -> Answer:
         """The answer that is kept, else a new one, which is kept before it is returned.
@@ -73,32 +83,37 @@ class Asker:
         raise MalformedError(f"{last}; it was asked {MALFORMED} times")
 
     def _answered(self, question: Question, again: bool) -> bytes:
-        """The body of an answer with status 200."""
-        why = ""
-        for attempt in range(self.model.attempts):
-            self._may_ask(again or attempt > 0)
-            plain, wait = self._plain, None
+        """The body of an answer with status 200.
+
+        A server that refuses the request is asked once in words alone; if it answers that, it knows no schemas, and
+        none is sent from then on.
+        """
+        why, plain = "", self._plain
+        left = self.model.attempts
+        while left:
+            self._may_ask(again)
+            again, wait, left = True, None, left - 1
             try:
                 reply = self.send(self.model, "/chat/completions", self._body(question, plain))
             except AwayError as error:
                 why = str(error)
             else:
                 if reply.status == 200:
-                    self._heard(reply.body)
+                    self._heard(reply.body, plain)
                     return reply.body
                 why, wait = f"{self.model.host} answered with status {reply.status}", reply.retry_after
                 if reply.status in (400, 422) and not plain:
-                    self._plain = True  # servers that know no schemas refuse one; words ask for the form as well
-                    return self._answered(question, again=True)
+                    plain, left = True, self.model.attempts
+                    continue
                 if reply.status not in BUSY:
-                    raise self._failed(JudgeError(why))
-            if attempt + 1 < self.model.attempts:
-                self.sleep(_wait(attempt, wait))
+                    raise self._failed(JudgeError(why), counts=reply.status not in OWN)
+            if left:
+                self.sleep(_wait(self.model.attempts - left - 1, wait))
         raise self._failed(AwayError(f"{why}; it was asked {self.model.attempts} times"))
 
     def _may_ask(self, again: bool) -> None:
         """Count a request, or say why it may not be sent."""
-        if self.means.stopped():
+        if self._ended or self.means.stopped():
             raise StoppedError("it was stopped")
         spent = self.means.spent
         with self._lock:
@@ -111,10 +126,13 @@ class Asker:
             spent.requests += 1
             spent.retries += again
 
-    def _heard(self, body: bytes) -> None:
+    def _heard(self, body: bytes, plain: bool) -> None:
         counts = usage(body)
         with self._lock:
             self._away = 0
+            if plain and not self._plain:
+                self._plain = True
+                _log.warning("%s takes no JSON schema: it is asked in words alone", self.model.host)
             if counts is None:
                 self.means.spent.uncounted += 1
             else:
@@ -122,9 +140,10 @@ class Asker:
                 self.means.spent.tokens_out += counts[1]
                 self.means.spent.cost += self.model.cost(*counts)
 
-    def _failed(self, error: JudgeError) -> JudgeError:
+    def _failed(self, error: JudgeError, counts: bool = True) -> JudgeError:
+        """The error, which ends the asking if it `counts` and is one of several in a row."""
         with self._lock:
-            self._away += 1
+            self._away = self._away + 1 if counts else 0
             if self._away >= IN_A_ROW and self._gone is None:
                 self._gone = self.means.spent.away = str(error)
         return error

@@ -67,11 +67,14 @@ def post(model: Model, path: str, body: bytes, lookup: Lookup = socket.getaddrin
         try:
             sock.settimeout(model.timeout)
             sock.connect(place)
-            if secure:
+            if secure and not ended:
                 wrapped = _tls().wrap_socket(sock, do_handshake_on_connect=False, server_hostname=host)
                 live.append(wrapped)
-                wrapped.do_handshake()
-            connection.sock = live[-1]
+                if not ended:
+                    wrapped.do_handshake()
+            if ended:
+                raise TimeoutError  # the clock ran out between two steps, where nothing waited to be woken
+            connection.sock, connection.auto_open = live[-1], 0  # it never connects by itself, to whatever address
             connection.request("POST", f"{url.path}{path}", body, headers)
             reply = connection.getresponse()
             found = reply.read(LARGEST + 1)
@@ -80,6 +83,7 @@ def post(model: Model, path: str, body: bytes, lookup: Lookup = socket.getaddrin
             raise AwayError(_said(model, error, bool(ended))) from None  # what it quotes may hold the key
         finally:
             timer.cancel()
+            live[-1].close()
     if ended:
         raise AwayError(f"{host} took longer than {model.timeout:g} s")
     if len(found) > LARGEST:
