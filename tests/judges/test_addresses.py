@@ -138,6 +138,14 @@ def test_t11_an_answer_is_bounded_in_bytes_and_in_time() -> None:
             post(model, "/chat/completions", b"{}")
 
 
+def test_t11_a_slow_lookup_takes_from_the_time_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 31.0])
+    monkeypatch.setattr("trajcredit.judges.llm_client.monotonic", lambda: next(clock))
+    with served(lambda asked, number: (200, b"{}")) as there, pytest.raises(AwayError, match="took longer than 30 s"):
+        post(there.model(), "/chat/completions", b"{}")
+    assert there.asked == []
+
+
 def test_t11_a_drip_of_bytes_ends_when_the_time_is_over() -> None:
     with socket.create_server(("127.0.0.1", 0)) as dripping:
         over = threading.Event()

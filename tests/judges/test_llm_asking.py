@@ -17,7 +17,7 @@ from trajcredit.graph import build_graphs
 from trajcredit.judges import Case, Means, segmented
 from trajcredit.judges.answers import FileAnswers
 from trajcredit.judges.llm import Llm
-from trajcredit.judges.llm_asking import LONGEST_WAIT, Asker
+from trajcredit.judges.llm_asking import LONGEST_WAIT, Asker, StoppedError
 from trajcredit.judges.llm_client import Reply
 from trajcredit.judges.llm_prompt import questions
 from trajcredit.judges.models import Model
@@ -98,6 +98,24 @@ def test_whoever_stops_listening_pays_for_nothing_more() -> None:
         verdicts.close()  # type: ignore[attr-defined]  # a generator
     assert len(list(questions(cases[1], "credit", 4000))) > 4
     assert len(server.asked) <= 2
+
+
+def test_a_wait_ends_where_nobody_listens_any_more() -> None:
+    """The server asks for half a minute, in which the listening ends."""
+    waited = list[float | None]()
+
+    class Ending(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            waited.append(timeout)
+            self.set()
+            return True
+
+    with served(lambda asked, number: (503, b"", {"Retry-After": "30"})) as server:
+        asker = Asker(server.model(), Means(), {}, _ended=Ending())
+        [question] = questions(_cases("a")[0], "credit", 4000)
+        with pytest.raises(StoppedError):
+            asker.ask(question)
+    assert (len(server.asked), waited) == (1, [30.0])
 
 
 def test_an_answer_is_kept_before_the_next_question_is_sent(tmp_path: Path) -> None:

@@ -314,7 +314,7 @@ def test_opinions_are_shown_with_credit_and_reasons(store: Store) -> None:
     assert (by_model.judge, by_model.model, by_model.prompt_version, by_model.scale) == (
         "llm",
         "scripted",
-        "1",
+        "2",
         "credit",
     )
     assert [(one.actions, one.score, one.credit, one.reason) for one in by_model.segments] == [

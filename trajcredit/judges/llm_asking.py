@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import random
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 
 from trajcredit.errors import JudgeError
@@ -48,16 +47,17 @@ class Asker:
     max_requests: int | None = None
     max_cost: float | None = None
     send: Callable[[Model, str, bytes], Reply] = post
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], object] | None = None
+    """Waits before a question is sent again; none = for so many seconds, or until `end`."""
     _lock: Lock = field(default_factory=Lock)
     _away: int = 0
     _gone: str | None = None
     _plain: bool = False
-    _ended: bool = False
+    _ended: Event = field(default_factory=Event)
 
     def end(self) -> None:
         """Nobody waits for answers any more: nothing is sent from now on."""
-        self._ended = True
+        self._ended.set()
 
     def ask(self, question: Question, *also: object) -> Answer:
         """The answer that is kept, else a new one, which is kept before it is returned.
@@ -108,12 +108,12 @@ class Asker:
                 if reply.status not in BUSY:
                     raise self._failed(JudgeError(why), counts=reply.status not in OWN)
             if left:
-                self.sleep(_wait(self.model.attempts - left - 1, wait))
+                (self.sleep or self._ended.wait)(_wait(self.model.attempts - left - 1, wait))
         raise self._failed(AwayError(f"{why}; it was asked {self.model.attempts} times"))
 
     def _may_ask(self, again: bool) -> None:
         """Count a request, or say why it may not be sent."""
-        if self._ended or self.means.stopped():
+        if self._ended.is_set() or self.means.stopped():
             raise StoppedError("it was stopped")
         spent = self.means.spent
         with self._lock:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from http.client import HTTPConnection, HTTPException
 from threading import Timer
+from time import monotonic
 from urllib.parse import urlsplit
 
 from trajcredit.errors import JudgeError
@@ -37,12 +38,16 @@ class Reply:
 def post(model: Model, path: str, body: bytes, lookup: Lookup = socket.getaddrinfo) -> Reply:
     """The answer to a JSON body; AwayError where none came, ForbiddenError where the address may not be asked.
 
-    `model.timeout` is for all of it, from the connection to the last byte, however slowly bytes come.
+    `model.timeout` is for all of it, from the lookup of the name to the last byte, however slowly bytes come.
     """
     url, key = urlsplit(model.base_url), model.key()
     host, secure = model.host, url.scheme == "https"
     port = url.port or (443 if secure else 80)
+    began = monotonic()
     family, place = resolved(host, port, model.allow, lookup)
+    left = model.timeout - (monotonic() - began)
+    if left <= 0:
+        raise AwayError(f"{host} took longer than {model.timeout:g} s")
     headers = {
         "Accept": "application/json",
         "Accept-Encoding": "identity",
@@ -59,13 +64,13 @@ def post(model: Model, path: str, body: bytes, lookup: Lookup = socket.getaddrin
         with suppress(OSError):
             socket.socket.shutdown(live[-1], socket.SHUT_RDWR)  # wakes whoever waits for bytes
 
-    timer = Timer(model.timeout, end)
+    timer = Timer(left, end)
     timer.daemon = True
     connection = HTTPConnection(host, port)
     with closing(sock), closing(connection):
         timer.start()
         try:
-            sock.settimeout(model.timeout)
+            sock.settimeout(left)
             sock.connect(place)
             if secure and not ended:
                 wrapped = _tls().wrap_socket(sock, do_handshake_on_connect=False, server_hostname=host)
