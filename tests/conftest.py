@@ -1,5 +1,6 @@
 """Hypothesis without a deadline: the first example of a law compiles a kernel. And what browser tests need."""
 
+import pytest
 from hypothesis import settings
 
 from tests.web.scripts import browser, tools
@@ -8,3 +9,8 @@ __all__ = ["browser", "tools"]
 
 settings.register_profile("trajcredit", deadline=None)
 settings.load_profile("trajcredit")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The browser tests take longest, and one worker has them: it begins with them, and the others do the rest."""
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/web/"))

@@ -4764,6 +4764,8 @@ export interface operations {
                      *       "finished": null,
                      *       "group_by": null,
                      *       "id": "019a4f3e-8d2c-7000-8000-0123456789ab",
+                     *       "judge": null,
+                     *       "judge_fingerprint": null,
                      *       "label": "dag:gamma=0.95",
                      *       "notes": [],
                      *       "number": 2,
