@@ -7,10 +7,12 @@ from math import exp
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from tests.judges.logs import TOOLS, call, found, names, result, said, user
-from trajcredit.judges import RULES
+from tests.judges.logs import TOOLS, call, found, log, names, result, said, user
+from trajcredit.graph import build_graphs
+from trajcredit.judges import RULES, findings
 from trajcredit.model import Span, Tool
 
 ASK = user("Which seat is free on flight HAT017?")
@@ -129,6 +131,41 @@ def test_going_on_after_a_failure_as_if_there_were_none() -> None:
 def test_a_turn_that_says_and_calls_nothing_is_empty() -> None:
     assert names(ASK, said(" ... "), user("Well?"), said("Yes.")) == [(1, "empty-turn")]
     _is_clean(ASK, said(""), LOOK, result(SEEN), said("The seat 14C is free."))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        '<tool_call>{"name": "look"}</tool_call>',
+        'Now {"name": "look", "arguments": {"cabin": "main"}}',
+        "<function=look><parameter=cabin>main</parameter></function>",
+        '[TOOL_CALLS] [{"name": "look"}]',
+    ],
+)
+def test_a_call_in_words_where_others_are_made_is_a_drift(words: str) -> None:
+    two = [call("look", cabin="main"), result("14-C"), call("look", cabin="rear"), result("20-A")]
+    found = [span for span, rule in names(ASK, *two, said(words)) if rule == "format-drift"]
+    assert found == [5]
+    assert not [rule for _, rule in names(ASK, *two[:2], said(words)) if rule == "format-drift"]
+    assert not [rule for _, rule in names(ASK, said(words), said(words)) if rule == "format-drift"]
+
+
+def test_a_call_taken_out_of_a_text_after_calls_is_a_drift_and_the_other_way_round() -> None:
+    def form(cabin: str, inferred: bool) -> Span:
+        return msgspec.structs.replace(call("look", cabin=cabin), inferred=inferred)
+
+    for odd in (True, False):
+        spans = [form("a", not odd), result("x"), form("b", not odd), result("y"), form("c", odd), result("z")]
+        made = msgspec.structs.replace(log(ASK, *spans))
+        kept = [
+            msgspec.structs.replace(span, inferred=own.inferred)
+            for span, own in zip(made.spans, [ASK, *spans], strict=True)
+        ]
+        [graph] = build_graphs([msgspec.structs.replace(made, spans=kept)])
+        assert [one.span for one in findings(graph) if one.rule == "format-drift"] == [5]
+        alike = [msgspec.structs.replace(span, inferred=odd and span.kind == "tool_call") for span in made.spans]
+        [graph] = build_graphs([msgspec.structs.replace(made, spans=alike)])
+        assert not [one for one in findings(graph) if one.rule == "format-drift"]
 
 
 def test_figures_that_appear_nowhere_before_count_by_how_many_there_are() -> None:

@@ -36,6 +36,7 @@ RULES: tuple[Rule, ...] = (
     Rule("contradicts-result", "an argument unlike what results said of it", 0.5, rules_calls.contradicts_result),
     Rule("bad-arguments", "arguments that the tool's declared schema forbids", 0.5, rules_calls.bad_arguments),
     Rule("unreadable-call", "arguments that cannot be read as JSON", 0.5, rules_calls.unreadable_call),
+    Rule("format-drift", "a call in another form than those before it", 0.4, rules_text.format_drift),
     Rule("ignored-failure", "goes on after a failure as if there were none", 0.3, rules_text.ignored_failure),
     Rule("empty-turn", "a turn that says nothing and calls nothing", 0.3, rules_text.empty_turn),
     Rule("invented-value", "figures that appear nowhere before", 0.2, rules_text.invented_value),

@@ -10,6 +10,7 @@ from trajcredit.judges.reading import Found, Reading, code_in, quoted
 __all__ = [
     "claim_without_effect",
     "empty_turn",
+    "format_drift",
     "ignored_failure",
     "invented_value",
 ]
@@ -25,6 +26,15 @@ _DONE = re.compile(
     r"|moved|ordered|placed|removed|replaced|saved|sent|submitted|updated|written)\b",
     re.IGNORECASE,
 )
+_CALL = re.compile(
+    r"<(?:tool_call|function_calls?|invoke)\b[^<]{0,400}"
+    r"|<function=\w+[^<]{0,400}"
+    r"|\[TOOL_CALLS\].{0,400}"
+    r'|\{\s*"(?:name|function|tool)"\s*:\s*"[\w.-]{1,100}"\s*,\s*"(?:arguments|parameters|args|input)"\s*:.{0,400}',
+    re.DOTALL,
+)
+SETTLED = 2
+"""Calls in one form after which another form is a drift."""
 SEVERAL = 3.0
 """Invented figures that count 1 - 1/e."""
 
@@ -47,6 +57,26 @@ def empty_turn(reading: Reading) -> Found:
         span = reading.spans[i]
         if span.kind == "assistant" and not any(map(str.isalnum, span.text)) and span.turn not in reading.calling:
             yield i, 1.0, f"the whole turn is {quoted(span.text)}"
+
+
+def format_drift(reading: Reading) -> Found:
+    """A call that is written as words, where others of the agent are made: nothing runs it. Or the other way round."""
+    made = [i for i in reading.actions if reading.spans[i].kind == "tool_call"]
+    written = {i for i in made if reading.spans[i].inferred}
+    native = [i for i in made if i not in written]
+    before: list[int] = []
+    for i in made:
+        others = [k for k in before if (k in written) != (i in written)]
+        if len(others) >= SETTLED and len(others) == len(before):
+            form = "as text" if i in written else "as a call"
+            other = "calls" if i in written else "text"
+            yield i, 1.0, f"it is written {form}, and the {len(others)} before it as {other}"
+        before.append(i)
+    for i in reading.actions:
+        span = reading.spans[i]
+        earlier = sum(k < i for k in native)
+        if span.kind == "assistant" and earlier >= SETTLED and (found := _CALL.search(span.text)):
+            yield i, 1.0, f"a call in words, which nothing ran: {quoted(found[0])}"
 
 
 def invented_value(reading: Reading) -> Found:
