@@ -96,6 +96,7 @@ describe("the wrong flight among its siblings", () => {
   test("in the list x selects, c compares two of one group, g opens the group", async () => {
     const page = await open(`/p/default/trajectories?run=${dag}`);
     await page.locator(".cover").first().waitFor();
+    await page.waitForLoadState("networkidle"); // rows stand where they stay
     await page.keyboard.press("c");
     await page.getByText("Select two rows with x").waitFor();
     for (const key of ["j", "x", "j", "x"]) await page.keyboard.press(key);
@@ -122,6 +123,7 @@ test("rollouts of two groups are not compared, a group of one has no sibling, an
   await upload(server, rows.join("\n"), "two.jsonl", project);
   const page = await open(`/p/${project}/trajectories`);
   await page.locator(".cover").first().waitFor();
+  await page.waitForLoadState("networkidle");
   for (const key of ["j", "x", "j", "x", "c"]) await page.keyboard.press(key);
   await page.getByText("Not of one group: g2 and g1.").waitFor();
   await page.keyboard.press("g");

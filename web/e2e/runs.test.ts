@@ -161,6 +161,7 @@ describe("the palette", () => {
   test("goes to screens, trajectories, groups and runs by keyboard alone", async () => {
     const page = await open("/p/default/trajectories");
     await page.locator(".cover").first().waitFor(); // keys are heard once the page is painted
+    await page.waitForLoadState("networkidle");
     const choose = async (text: string, option: RegExp) => {
       await page.keyboard.press("Control+k");
       await palette(page).waitFor();
@@ -222,7 +223,7 @@ describe("keys", () => {
       await page.keyboard.press("?");
       await heading.waitFor();
       await page.keyboard.press("Escape");
-      await heading.waitFor({ state: "detached" });
+      await page.locator("dialog").waitFor({ state: "detached" }); // a closed one hides its heading before it is gone
     }
     await page.keyboard.press("?");
     await page.getByLabel("single-key shortcuts on").uncheck();
