@@ -76,13 +76,11 @@ def _work(store: Store, found: Judging, models: Mapping[str, Configured], stop: 
         if judgings.begin(conn, found, total, basis.fingerprint, basis.model, basis.prompt_version) is None:
             return
     keeper = _Keeper(store, found, made, means.spent, stop)
+    keeper.flush()  # some of what was judged before may be deleted since
     for first in range(0, len(left), WINDOW):
         _window(store, found, made, means, basis, left[first : first + WINDOW], keeper)
         if stop() or means.spent.away is not None:
             break  # where nobody answers any more, the rest is not asked about in vain
-    if keeper.kept:
-        with store.write() as conn:
-            judgings.hearing(conn, found, SAID_MORE)
     if stop():
         return
     with store.read() as conn:
@@ -123,7 +121,6 @@ class _Keeper:
         self._waiting: list[Kept] = []
         self._told = Outlay()
         self._last = monotonic()
-        self.kept = 0
 
     def keep(self, one: Kept) -> None:
         """Keep it, now or with those that come next."""
@@ -132,14 +129,18 @@ class _Keeper:
             self.flush()
 
     def flush(self) -> None:
-        """Keep what waits; whoever cancelled the judging is heard."""
+        """Keep what waits; whoever cancelled the judging is heard.
+
+        Runs that heard it are out of date from then on, whatever becomes of us.
+        """
         so_far = Outlay(**{field.name: getattr(self._spent, field.name) for field in fields(Outlay)})
         more = {name: value - getattr(self._told, name) for name, value in asdict(so_far).items()}
         with self._store.write() as conn:
             save(conn, self._found, self._waiting)
+            if any(one.missing is None for one in self._waiting):
+                judgings.hearing(conn, self._found, SAID_MORE)
             if judgings.progress(conn, self._found, Outlay(**more)) is None:
                 self._stop.gone = True
-        self.kept += len(self._waiting)
         self._waiting, self._told, self._last = [], so_far, monotonic()
 
 
