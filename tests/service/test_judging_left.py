@@ -10,12 +10,14 @@ import pytest
 
 from tests.service.uploads import PROJECT, rollout, scored, send
 from trajcredit import registry
+from trajcredit.errors import StoreError
 from trajcredit.judges import Basis, Case, Means, Verdict
 from trajcredit.service import judgings
 from trajcredit.service.judge_work import SAID_MORE, judge
 from trajcredit.service.running import find as find_run
 from trajcredit.store import Store, trajectories
 from trajcredit.store import judgings as kept
+from trajcredit.store.opinions import StoredAnswers
 
 ROLLOUTS = [rollout(f"t{n}", n % 2, f"answer {n}") for n in range(4)]
 
@@ -42,6 +44,7 @@ class Scripted:
             if name == self.dies_before:
                 raise KeyboardInterrupt  # as abrupt as a process that is killed: nobody notes that it ended
             self.asked.append(name)
+            means.answers.put(name, b"paid for")
             scores = (0.5,) * len(case.segments)
             yield Verdict(scores, 0.0, missing="nobody answers" if name in self.away else None)
             if name == self.dies_after:
@@ -132,3 +135,27 @@ def test_a_run_is_as_it_was_where_nobody_answered_again(store: Store) -> None:
     Scripted.away.update(("t1", "t2", "t3"))
     assert worked(store).state == "incomplete"
     assert find_run(store, PROJECT, early).stale_reason is None
+
+
+def test_a_database_that_is_away_for_a_moment_is_no_fault_of_the_judge(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(store, *ROLLOUTS)
+    put = StoredAnswers.put
+
+    def away_once(self: StoredAnswers, key: str, answer: bytes) -> None:
+        if key == "t2" and Scripted.asked.count("t2") == 1:
+            raise StoreError("the database is locked")
+        put(self, key, answer)
+
+    monkeypatch.setattr(StoredAnswers, "put", away_once)
+    judging = asked(store)
+    with pytest.raises(StoreError):
+        worked(store)
+    found = judgings.find(store, PROJECT, judging)
+    assert (found.state, found.judged, found.missing) == ("running", 2, 0)
+    with store.write() as conn:
+        assert kept.requeue(conn) == 1
+    found = worked(store)
+    assert (found.state, found.judged, found.missing) == ("done", 4, 0)
+    assert Scripted.asked == ["t0", "t1", "t2", "t2", "t3"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from trajcredit import registry
-from trajcredit.errors import InputError, TrajcreditError
+from trajcredit.errors import InputError, StoreError, TrajcreditError
 from trajcredit.graph import SpanGraph
 from trajcredit.judges import Answers, Case, Judge, Means, NoAnswers, Opinion, Scale, Spent, Verdict, opinion, segmented
 from trajcredit.judges.answers import FileAnswers
@@ -49,7 +49,8 @@ def means_of(models: Path | None, answers: Answers | None = None, stopped: Calla
 def verdicts(judge: Judge, name: str, cases: Sequence[Case], means: Means) -> Iterator[Verdict]:
     """One verdict a case, whatever the judge does: what it raises, or leaves out, is said of the cases that are left.
 
-    TrajcreditError of the judge ends it where nothing was judged yet: then it was asked wrongly.
+    InputError of the judge ends it where nothing was judged yet: then it was asked wrongly. StoreError always does: no
+    answer could be kept, which is no fault of the judge.
     """
     given = 0
     why = UNJUDGED
@@ -59,6 +60,8 @@ def verdicts(judge: Judge, name: str, cases: Sequence[Case], means: Means) -> It
                 break
             yield _checked(verdict, cases[given], judge.scale)
             given += 1
+    except StoreError:
+        raise
     except InputError:
         if given == 0:
             raise
