@@ -22,7 +22,6 @@ from trajcredit.graph.overrides import stated, with_overrides
 from trajcredit.graph.retold import outdate_known, outdate_unseen, retold_edges
 from trajcredit.graph.spangraph import SpanGraph
 from trajcredit.graph.state import Texts, state_edges
-from trajcredit.graph.text import is_withheld
 from trajcredit.graph.value_edges import found_edges, value_edges
 from trajcredit.graph.values import Values, find_values
 from trajcredit.model import Note, Trajectory, check
@@ -183,19 +182,18 @@ def _assemble(built: list[tuple[CallLog, EdgeList]], values: Values, fails: list
                 is_write=is_write[first:last],
                 write_basis=tuple(basis[first:last]),
                 is_error=is_error[first:last],
-                notes=_notes(int(values.ignored[t]), log.trajectory),
+                notes=_notes(int(values.ignored[t]), sum(values.withheld[first:last])),
             )
         )
     return [with_overrides(graph, stated(graph.trajectory.edges)) for graph in graphs]
 
 
-def _notes(ignored: int, trajectory: Trajectory) -> tuple[Note, ...]:
+def _notes(ignored: int, withheld: int) -> tuple[Note, ...]:
     found = []
     if ignored:
         uses = "1 use" if ignored == 1 else f"{ignored:,} uses"
         text = f"{uses} of values that most observations hold: too common to prove anything"
         found.append(Note("common-values", text))
-    withheld = sum(is_withheld(span) for span in trajectory.spans)
     if withheld:
         spans = "1 span is" if withheld == 1 else f"{withheld:,} spans are"
         found.append(Note("withheld", f"{spans} withheld in the log: nothing was looked for there"))

@@ -37,21 +37,22 @@ def retold_edges(log: CallLog, first: int, told: dict[int, list[int]], values: V
     message is about what the answer says of it. A failed result has its own edge (`control.context_edges`).
     """
     for child, tokens in told.items():
-        of_form = {int(form): token for form, token in zip(values.tokens[tokens, scan.FORM], tokens, strict=True)}
+        of_form = {values.form_of[token]: token for token in tokens}
         for parent in _latest(log, child):
             call = log.by_span.get(parent)
             if call is None or call.failed:
                 continue
             there = values.places(first + parent, of_form)
+            if not there:
+                continue
             telling = values.tokens[list(there.values())]
-            if telling[:, scan.BITS].sum() < 100 * FLOOR:
+            bits = int(telling[:, scan.BITS].sum())
+            if bits < 100 * FLOOR:
                 continue
             known = edges.into[child].get(parent)
             if known is None or known.weight < CLAIM:
                 shown = [token for form in of_form if form in there for token in (of_form[form], there[form])]
-                figures = (telling[:, scan.FLAGS] & words.NUMBER != 0).all() and telling[
-                    :, scan.BITS
-                ].sum() < 100 * CLEAR
+                figures = bits < 100 * CLEAR and bool((telling[:, scan.FLAGS] & words.NUMBER != 0).all())
                 rule = "same_figure" if figures else "retold"
                 edges.add(parent, child, rule, tuple(shown[: 2 * MOST_MATCHES]))
             unasked = there.keys() - values.places(first + call.span, there).keys()
@@ -86,7 +87,7 @@ def _give_way(log: CallLog, child: int, latest: int, shown: Set[int], values: Va
     spans = log.trajectory.spans
     for parent, reason in edges.into[child].items():
         older = parent < latest and spans[parent].kind == "tool_result" and reason.rule == RULE_CODES["value"]
-        if older and shown >= set(values.tokens[list(reason.matches[::2]), scan.FORM].tolist()):
+        if older and shown >= {values.form_of[token] for token in reason.matches[::2]}:
             edges.into[child][parent] = reason._replace(weight=OUTDATED)
 
 
