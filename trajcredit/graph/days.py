@@ -23,6 +23,7 @@ _NAMED = re.compile(
 )
 """A month in words and a day, in either order."""
 _DATE = re.compile(r"\d{4}[-/](\d\d)[-/](\d\d)")
+_DIGIT = re.compile(r"\d")
 MOST_TURNS = 64
 """User turns that are looked through for days: the latest."""
 
@@ -74,9 +75,11 @@ def _from_user(
 def _days(text: str) -> set[Day]:
     """Days that a text names, with or without a year."""
     found = {(int(month), int(day)) for month, day in _DATE.findall(text)}
-    lower = text.lower()  # most texts name no month: looking for its letters is ten times as fast as the pattern
+    if not found and _DIGIT.search(text) is None:
+        return found
+    lower = text.casefold()  # most texts name no month: looking for its letters is ten times as fast as the pattern
     for month, day, day_first, month_last in _NAMED.findall(text) if any(map(lower.__contains__, _MONTHS)) else ():
-        found.add((1 + _MONTHS.index((month or month_last)[:3].lower()), int(day or day_first)))
+        found.add((1 + _MONTHS.index((month or month_last)[:3].casefold()), int(day or day_first)))
     return found
 
 

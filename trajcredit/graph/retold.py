@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from trajcredit.graph.calls import CallLog
-from trajcredit.graph.edges import EdgeList
+from trajcredit.graph.edges import EdgeList, Reason
 from trajcredit.graph.evidence import CLAIM, ONE_OF_MANY, OUTDATED, RULE_CODES, RULES
 from trajcredit.graph.values import Values
 from trajcredit.kernels import scan, words
@@ -55,8 +55,10 @@ def retold_edges(log: CallLog, first: int, told: dict[int, list[int]], values: V
                 figures = bits < 100 * CLEAR and bool((telling[:, scan.FLAGS] & words.NUMBER != 0).all())
                 rule = "same_figure" if figures else "retold"
                 edges.add(parent, child, rule, tuple(shown[: 2 * MOST_MATCHES]))
-            unasked = there.keys() - values.places(first + call.span, there).keys()
-            _give_way(log, child, parent, unasked, values, edges)
+            older = _older(log, child, parent, edges)
+            if older:
+                unasked = there.keys() - values.places(first + call.span, there).keys()
+                _give_way(edges.into[child], older, unasked, values)
 
 
 def outdate_unseen(log: CallLog, edges: EdgeList) -> None:
@@ -82,13 +84,18 @@ def outdate_known(edges: EdgeList) -> None:
                         into[parent] = reason._replace(weight=OUTDATED)
 
 
-def _give_way(log: CallLog, child: int, latest: int, shown: Set[int], values: Values, edges: EdgeList) -> None:
+def _older(log: CallLog, child: int, latest: int, edges: EdgeList) -> list[int]:
+    """Results before the latest whose values explain a message."""
+    spans, value = log.trajectory.spans, RULE_CODES["value"]
+    into = edges.into[child].items()
+    return [at for at, reason in into if at < latest and reason.rule == value and spans[at].kind == "tool_result"]
+
+
+def _give_way(into: dict[int, Reason], older: list[int], shown: Set[int], values: Values) -> None:
     """Older results that explain nothing which a later one does not show afresh become candidates."""
-    spans = log.trajectory.spans
-    for parent, reason in edges.into[child].items():
-        older = parent < latest and spans[parent].kind == "tool_result" and reason.rule == RULE_CODES["value"]
-        if older and shown >= {values.form_of[token] for token in reason.matches[::2]}:
-            edges.into[child][parent] = reason._replace(weight=OUTDATED)
+    for parent in older:
+        if shown >= {values.form_of[token] for token in into[parent].matches[::2]}:
+            into[parent] = into[parent]._replace(weight=OUTDATED)
 
 
 def _latest(log: CallLog, child: int) -> Sequence[int]:

@@ -15,6 +15,8 @@ from trajcredit.kernels import scan, words
 
 __all__ = ["found_edges", "value_edges"]
 
+DERIVED = ("neighbour", "field_sum")
+"""Rules whose sentence names more than the values."""
 SHOWN_AGAIN = 2
 """Later results that showed all an edge rests on: from so many on it is doubtful which of them was read."""
 
@@ -56,7 +58,7 @@ def value_edges(
             files = worked_on.get(child, {})
             if since >= SHOWN_AGAIN or all(files.get(form_of[token], -1) > parent for token in matches[::2]):
                 weight = ONE_OF_MANY
-        edges.add(parent, child, name, matches, _detail(name, matches, values), weight)
+        edges.add(parent, child, name, matches, _detail(name, matches, values) if name in DERIVED else "", weight)
         used = log.by_span.get(parent)
         if used is not None:
             used.consumed = True
