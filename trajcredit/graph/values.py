@@ -76,6 +76,10 @@ class Values:
     """Paths and their ends; no JSON keys."""
     date_tokens: Picked
     """Dates; no JSON keys."""
+    forms: I32
+    """i32[K] the same."""
+    keyless: BOOL
+    """bool[K] tokens that are no JSON keys."""
     marks: BOOL
     """bool[forms + 1]: scratch, false between calls; -1 is the last."""
 
@@ -115,14 +119,16 @@ class Values:
 
     def places(self, span: int, forms_: Collection[int]) -> dict[int, int]:
         """Of these normal forms those that stand in a span, and the first token of each; no JSON keys."""
-        text = int(self.text_of[span])
+        text = self.text_of[span]
         lo, hi = self.token_offsets[text : text + 2].tolist()
-        rows, wanted = self.tokens[lo:hi], list(forms_)
+        wanted = list(forms_)
         self.marks[wanted] = True
-        found = np.flatnonzero(self.marks[rows[:, scan.FORM]])
+        found = self.marks[self.forms[lo:hi]].nonzero()[0]
         self.marks[wanted] = False
-        at = found[rows[found, scan.FLAGS] & words.KEY == 0][::-1]
-        return dict(zip(rows[at, scan.FORM].tolist(), (at + lo).tolist(), strict=True))
+        if not len(found):
+            return {}
+        at = found[self.keyless[lo:hi][found]][::-1] + lo
+        return dict(zip(self.forms[at].tolist(), at.tolist(), strict=True))
 
     def paths(self, span: int, lines: bool = False) -> list[str]:
         """Paths in a span, whole, as normal text; no JSON keys. `lines`: only in first lines, after any "cd X &&"."""
@@ -190,6 +196,8 @@ def find_values(trajectories: Sequence[Trajectory], failed: BOOL, stores: BOOL) 
         texts=texts,
         withheld=withheld,
         form_of=tokens[:, scan.FORM].tolist(),
+        forms=np.ascontiguousarray(tokens[:, scan.FORM]),
+        keyless=~keys,
         path_tokens=_picked(paths & ~keys & (flags & words.PART == 0), token_offsets),
         file_tokens=_picked(paths & ~keys, token_offsets),
         date_tokens=_picked((flags & words.DATE != 0) & ~keys, token_offsets),
