@@ -55,7 +55,7 @@ export function JudgingActions({ project, judging, name }: Props) {
           <Go
             className="button"
             to={runsPath(project) + scoreWith(judging)}
-            aria-label={`Score with ${inline(name)}`}
+            aria-label={`Score with it: ${inline(name)}`}
             title="a run of the attributor judge that hears these opinions"
           >
             Score with it
@@ -64,7 +64,7 @@ export function JudgingActions({ project, judging, name }: Props) {
             className="button"
             href={opinionsFile(project, judging.id)}
             download
-            aria-label={`Opinions of ${inline(name)}, JSON lines`}
+            aria-label={`Opinions, JSON lines, of ${inline(name)}`}
           >
             Opinions, JSON lines
           </a>

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useId, useState } from "react";
 import type { ParameterInfo } from "../api";
 import { type JudgeInfo, type Judges, type Judging, judgesApi, useJudges } from "../api-judges";
 import { choices, hidden } from "../pure/judges";
@@ -115,17 +115,15 @@ interface OptionProps {
 }
 
 function Option({ parameter, offered, value, onChange }: OptionProps) {
+  const id = useId();
+  const shared = { id, value, "aria-describedby": `${id}-is` };
   return (
-    <label className="option">
-      <span>{inline(parameter.name)}</span>
+    <div className="option">
+      <label htmlFor={id}>{inline(parameter.name)}</label>
       {offered === null ? (
-        <input
-          value={value}
-          placeholder={inline(parameter.default)}
-          onChange={(event) => onChange(event.target.value)}
-        />
+        <input {...shared} placeholder={inline(parameter.default)} onChange={(event) => onChange(event.target.value)} />
       ) : (
-        <select value={value} onChange={(event) => onChange(event.target.value)}>
+        <select {...shared} onChange={(event) => onChange(event.target.value)}>
           <option value="">{inline(parameter.default)}</option>
           {offered
             .filter(([one]) => one !== parameter.default)
@@ -136,8 +134,10 @@ function Option({ parameter, offered, value, onChange }: OptionProps) {
             ))}
         </select>
       )}
-      <span className="muted small">{inline(parameter.sentence)}</span>
-    </label>
+      <span id={`${id}-is`} className="muted small">
+        {inline(parameter.sentence)}
+      </span>
+    </div>
   );
 }
 

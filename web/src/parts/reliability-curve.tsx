@@ -48,6 +48,9 @@ export function ReliabilityCurve({ title, of, bins, why }: Props) {
           ))}
         </g>
       </svg>
+      <p className="muted small">
+        Bars: 95 % intervals. The larger a dot, the more trajectories. Dashed: a score is the chance.
+      </p>
       <details>
         <summary>the bins as numbers</summary>
         <Bins bins={curve.bins} />

@@ -29,14 +29,17 @@ export function Reliability({ project, judging }: Props) {
   const change = (part: Partial<TrustView>) => go(location.pathname + writeTrust({ ...view, ...part }), "replace");
   const { against, repeat } = view;
   const trust = useTrust(project, judging, { against, repeat });
+  const others = (useJudgings(project, null).data?.items ?? []).filter(
+    (one) => one.id !== judging.id && one.judged > 0,
+  );
   return (
     <>
-      <Beside {...{ project, judging, view }} onChange={change} />
+      <Beside {...{ judging, others, view }} onChange={change} />
       {trust.error ? (
         <Trouble error={trust.error} what="reliability" />
       ) : trust.data ? (
         <div className={trust.isPlaceholderData ? "trust busy" : "trust"}>
-          <Report trust={trust.data} bins={view.bins} />
+          <Report trust={trust.data} bins={view.bins} others={others} />
         </div>
       ) : (
         <p className="muted" role="status">
@@ -47,16 +50,15 @@ export function Reliability({ project, judging }: Props) {
   );
 }
 
-interface BesideProps extends Props {
+interface BesideProps {
+  judging: Judging;
+  others: Judging[];
   view: TrustView;
   onChange: (part: Partial<TrustView>) => void;
 }
 
 /** Other judgings that it is held against. */
-function Beside({ project, judging, view, onChange }: BesideProps) {
-  const others = (useJudgings(project, null).data?.items ?? []).filter(
-    (one) => one.id !== judging.id && one.judged > 0,
-  );
+function Beside({ judging, others, view, onChange }: BesideProps) {
   const choose = (what: "against" | "repeat", said: string, offered: Judging[]) => (
     <label>
       {said}{" "}
@@ -89,7 +91,13 @@ function Beside({ project, judging, view, onChange }: BesideProps) {
   );
 }
 
-function Report({ trust, bins }: { trust: Trust; bins: TrustView["bins"] }) {
+interface ReportProps {
+  trust: Trust;
+  bins: TrustView["bins"];
+  others: Judging[];
+}
+
+function Report({ trust, bins, others }: ReportProps) {
   const said = trust.reliability;
   return (
     <>
@@ -111,7 +119,7 @@ function Report({ trust, bins }: { trust: Trust; bins: TrustView["bins"] }) {
         />
       </div>
       <Habits trust={trust} />
-      <Agreements trust={trust} />
+      <Agreements {...{ trust, others }} />
       {trust.remarks.map((remark) => (
         <p key={remark} className="muted small">
           {inline(remark)}
@@ -191,7 +199,7 @@ function Figures({ rows }: { rows: Line[] }) {
             <td className="figure">{interval(estimate, sign) ?? "–"}</td>
             <td className="small muted">
               {meaning}
-              {estimate.why !== null && <span className="why">: {inline(estimate.why)}</span>}
+              {estimate.why !== null && <span className="why">{inline(estimate.why)}</span>}
             </td>
           </tr>
         ))}
@@ -245,7 +253,8 @@ function Habits({ trust }: { trust: Trust }) {
   );
 }
 
-function Agreements({ trust }: { trust: Trust }) {
+function Agreements({ trust, others }: Omit<ReportProps, "bins">) {
+  const called = (name: string) => inline(others.find((one) => one.id === name)?.label ?? name);
   const { consistency, agreement, without } = trust.reliability;
   const rows: Line[] = [
     ...(consistency
@@ -256,9 +265,13 @@ function Agreements({ trust }: { trust: Trust }) {
         ] as Line[])
       : []),
     ...agreement.flatMap((one): Line[] => [
-      [`${inline(one.name)}: kappa`, one.kappa, "Cohen’s, on negative, neutral, positive; 0 as by chance, 1 all agree"],
-      [`${inline(one.name)}: weighted`, one.weighted, "the same, negative and positive twice as far apart"],
-      [`${inline(one.name)}: ranks`, one.spearman, "rank correlation of the numbers, −1 to 1", true],
+      [
+        `with ${called(one.name)}: kappa`,
+        one.kappa,
+        "Cohen’s, on negative, neutral, positive; 0 as by chance, 1 all agree",
+      ],
+      [`with ${called(one.name)}: weighted`, one.weighted, "the same, negative and positive twice as far apart"],
+      [`with ${called(one.name)}: ranks`, one.spearman, "rank correlation of the numbers, −1 to 1", true],
     ]),
   ];
   return (

@@ -54,6 +54,7 @@ export function ScoreNow({ project, onScored, onStarted, begin }: Props) {
         </select>
       </label>
       {chosen && <p className="muted small">{inline(chosen.summary)}</p>}
+      {chosen && <Beyond attributor={chosen} given={given} onGive={setGiven} />}
       {chosen && <Parameters attributor={chosen} given={given} onGive={setGiven} open={begin != null} />}
       <button type="submit" className="primary" disabled={busy || !chosen}>
         {busy ? "Scoring…" : dataset === null ? "Score all trajectories" : `Score data set ${inline(dataset)}`}
@@ -67,6 +68,18 @@ export function ScoreNow({ project, onScored, onStarted, begin }: Props) {
       {start.error && <Trouble error={start.error} what="not started" />}
     </form>
   );
+}
+
+/** What a link filled in beyond the attributor's own parameters: whom it hears. Shown, since it is asked for too. */
+function Beyond({ attributor, given, onGive }: Omit<ParametersProps, "open">) {
+  const own = new Set(attributor.parameters.map((parameter) => parameter.name));
+  return Object.entries(given)
+    .filter(([name]) => !own.has(name))
+    .map(([name, value]) => (
+      <label key={name} className="beyond">
+        {inline(name)} <input value={value} onChange={(event) => onGive({ ...given, [name]: event.target.value })} />
+      </label>
+    ));
 }
 
 interface ParametersProps {

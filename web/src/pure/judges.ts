@@ -216,6 +216,22 @@ export function outlay(of: Outlay): string | null {
   return parts.join("; ");
 }
 
+interface About {
+  judge: string;
+  dataset: string | null;
+}
+
+/** A judging of that judge was uploaded: nobody was asked here. */
+const UPLOADED = "file";
+
+/** What it is about. */
+export const whole = ({ judge, dataset }: About) =>
+  dataset !== null ? `data set ${dataset}` : judge === UPLOADED ? "those uploaded" : "all trajectories";
+
+/** What is said where no model was asked. */
+export const unpaid = ({ judge }: Pick<About, "judge">) =>
+  judge === UPLOADED ? "uploaded: nobody was asked here" : "no model asked";
+
 /** A run that is about to be asked for: what the form begins with. */
 export interface NewRun {
   attributor: string;

@@ -6,7 +6,7 @@ import { JudgingState } from "../parts/judging-state";
 import { Reliability } from "../parts/reliability";
 import { duration } from "../pure/duration";
 import { when } from "../pure/format";
-import { judgingName, outlay, SCALE_WORDS } from "../pure/judges";
+import { judgingName, outlay, SCALE_WORDS, unpaid, whole } from "../pure/judges";
 import { judgesPath } from "../pure/url";
 import { inline, visible } from "../pure/visible";
 import { Missing } from "./missing";
@@ -69,11 +69,11 @@ function Asked({ judging }: { judging: Judging }) {
     ["judge", inline(judging.judge)],
     ["scale", SCALE_WORDS[judging.scale]],
     ["judged as one", inline(judging.segments)],
-    ["trajectories", judging.dataset === null ? "all of the project" : `data set ${inline(judging.dataset)}`],
+    ["trajectories", inline(whole(judging))],
     ["model", judging.model === null ? "none" : inline(judging.model)],
     ...(judging.prompt_version === null ? [] : [["prompt", inline(judging.prompt_version)] as [string, ReactNode]]),
     ...given.map(([name, value]): [string, ReactNode] => [inline(name), inline(String(value))]),
-    ["took", `${outlay(judging) ?? "no model was asked"}${took === null ? "" : `; ${took}`}`],
+    ["took", `${outlay(judging) ?? unpaid(judging)}${took === null ? "" : `; ${took}`}`],
     ["created", when(judging.created)],
     ["code", inline(judging.code_version)],
     ["fingerprint", inline(judging.fingerprint ?? "not known before it begins")],

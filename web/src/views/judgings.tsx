@@ -10,7 +10,7 @@ import { JudgingStart } from "../parts/judging-start";
 import { JudgingState } from "../parts/judging-state";
 import { Trouble } from "../parts/trouble";
 import { plural, when } from "../pure/format";
-import { judgingName, outlay, readCursor, writeCursor } from "../pure/judges";
+import { judgingName, outlay, readCursor, unpaid, whole, writeCursor } from "../pure/judges";
 import { judgesPath, judgingPath, listPath } from "../pure/url";
 import { inline } from "../pure/visible";
 import { useSheet } from "../sheet";
@@ -104,9 +104,7 @@ function Row({ project, judging }: { project: string; judging: Judging }) {
         <Go className="judgename" to={judgingPath(project, judging.id)}>
           {inline(judging.label)}
         </Go>
-        <span className="muted small">
-          {judging.dataset === null ? "all trajectories" : `data set ${inline(judging.dataset)}`}
-        </span>
+        <span className="muted small">{inline(whole(judging))}</span>
         {judging.error && <span className="trouble small">{inline(judging.error)}</span>}
       </th>
       <td>
@@ -115,11 +113,11 @@ function Row({ project, judging }: { project: string; judging: Judging }) {
       <td>
         {judging.scale}{" "}
         <span className="muted small">
-          {judging.scale === "state" ? "0 to 1" : "−1 to 1"}, by {inline(judging.segments)}
+          {judging.scale === "state" ? "0 to 1" : "−1 to 1"}; {inline(judging.segments)}
         </span>
       </td>
       <td className="model">{judging.model === null ? <span className="muted">none</span> : inline(judging.model)}</td>
-      <td className="small">{outlay(judging) ?? <span className="muted">no model asked</span>}</td>
+      <td className="small">{outlay(judging) ?? <span className="muted">{unpaid(judging)}</span>}</td>
       <td className="muted">{created}</td>
       <td>
         <JudgingActions {...{ project, judging }} name={judgingName(judging, created)} />
