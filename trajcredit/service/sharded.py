@@ -7,17 +7,19 @@ are no double rows, and the files are the same bytes whichever engine made them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from trajcredit import critics
-from trajcredit.batching import Whole, pack
+from trajcredit.batching import Batch, Whole, pack
 from trajcredit.engines import Engine
 from trajcredit.errors import InputError, ParseError
+from trajcredit.exporters import Credit
 from trajcredit.graph import build_graphs
-from trajcredit.model import RewardSource
+from trajcredit.model import Note, RewardSource
 from trajcredit.service import notes, sharding
 from trajcredit.service.files import written_whole
 from trajcredit.service.judged import local, parts
@@ -55,6 +57,8 @@ class Part:
     spans: int
     trajectories: int
     notes: tuple[NoteCount, ...]
+    refused: dict[str, str]
+    """Attributors that could score nothing here, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +120,9 @@ def score_shards(
     for part in engine.map(work, tasks):
         written.append(part)
         told(len(written), len(tasks))
+    for label in written[0].refused:
+        if all(label in part.refused for part in written):
+            raise InputError(written[0].refused[label])
     done = _done(plan, written)
     _keep(out, done, attributors)
     return done
@@ -128,13 +135,28 @@ def work(task: _Task) -> Part:
     graphs = build_graphs(trajectories, writes=asked.writes or {})
     batch = pack(graphs, asked.reward, asked.group_by, Whole(task.source, shard.names))
     told = [*notes.of_reading(trajectories), *notes.of_batch(batch)]
-    scored = list(score(batch, choose(task.attributors)))
+    refused: dict[str, str] = {}
+    scored = [_credit(batch, choice, refused) for choice in choose(task.attributors)]
     for credit in scored:
         told += notes.of_credit(credit)
     with written_whole(Path(task.out)) as file:
         rows = exported(exporter_of(task.exporter), scored, file).rows
     name = Path(task.out).name
-    return Part(name, rows, batch.n_spans, batch.n_trajectories, tuple(notes.count_notes(told)))
+    return Part(name, rows, batch.n_spans, batch.n_trajectories, tuple(notes.count_notes(told)), refused)
+
+
+def _credit(batch: Batch, choice: Choice, refused: dict[str, str]) -> Credit:
+    """What an attributor says; nothing, with the reason in a note, where a shard has not what it needs: others may."""
+    try:
+        return next(iter(score(batch, [choice])))
+    except InputError as error:
+        if error.__cause__ is not None:
+            raise  # it failed
+        refused[choice.label] = str(error)
+        nothing = np.full(batch.n_spans, np.nan)
+        note = Note("refused", f"nothing in a shard could be scored: {error}")
+        parameters = {field.name: getattr(choice.attributor, field.name) for field in fields(choice.attributor)}  # type: ignore[arg-type]  # a dataclass
+        return Credit(batch, choice.label, parameters, nothing, nothing, (note,))
 
 
 def _new_folder(out: Path) -> None:
