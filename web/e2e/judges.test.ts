@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { inline, visible } from "../src/pure/visible";
 import { launch } from "./browser.mjs";
 import { payloads } from "./hostile.mjs";
-import { call, judge, opine, pool } from "./server.mjs";
+import { call, opine, pool } from "./server.mjs";
 import { watch } from "./watch";
 
 const server = { ...inject("served").server, stop: async () => {} };
@@ -123,6 +123,12 @@ describe("a judging", () => {
   test("that is not there is named", async () => {
     const page = await open("judges/j_nobody");
     await page.getByText("Looked for: judging j_nobody").waitFor();
+    await page.getByRole("link", { name: "Judges" }).click();
+    await page.locator(".judgename").first().waitFor();
+    await page.keyboard.press("j");
+    expect(await page.evaluate(() => document.activeElement?.className)).toBe("judgename");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").getByText("next, previous row").waitFor();
     await page.close();
   });
 });
@@ -148,30 +154,28 @@ test("T01 what a judge wrote is read and never acts: its name, its reason, why i
   await own.close();
 });
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`axe finds nothing serious in judgings, a judging and opinions, ${colorScheme}`, async () => {
-    const own = await browser.newContext({ viewport: { width: 900, height: 900 }, colorScheme });
-    const page = await own.newPage();
-    const check = async (what: string) => {
+test("axe finds nothing serious in judgings, a judging and opinions, in both themes, at 900 px", async () => {
+  const own = await browser.newContext({ viewport: { width: 900, height: 900 } });
+  const page = await own.newPage();
+  const check = async (what: string) => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
       const { violations } = await new AxeBuilder({ page }).analyze();
       const serious = violations.filter((found) => found.impact === "serious" || found.impact === "critical");
-      expect([what, serious.map((found) => [found.id, found.nodes.map((node) => node.html.slice(0, 200))])]).toEqual([
-        what,
-        [],
-      ]);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(900);
-    };
-    const judged = await judge(server, PROJECT);
-    await page.goto(`${server.url}/p/${PROJECT}/judges`);
-    await page.getByRole("button", { name: "New judging" }).click();
-    await page.locator(".judgetable tbody tr").first().waitFor();
-    await check("judgings");
-    await page.goto(`${server.url}/p/${PROJECT}/judges/${judged}`);
-    await page.locator(".curve svg").first().waitFor();
-    await check("judging");
-    await page.goto(`${server.url}/p/${PROJECT}/t/ext:g0r3?span=s4`);
-    await page.locator(".opinions .reason").first().waitFor();
-    await check("opinions");
-    await own.close();
-  });
-}
+      const found = serious.map(({ id, nodes }) => [id, nodes.map((node) => node.html.slice(0, 200))]);
+      expect([what, colorScheme, found]).toEqual([what, colorScheme, []]);
+    }
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(900);
+  };
+  await page.goto(`${server.url}/p/${PROJECT}/judges`);
+  await page.getByRole("button", { name: "New judging" }).click();
+  await page.locator(".judgetable tbody tr").first().waitFor();
+  await check("judgings");
+  await page.goto(`${server.url}/p/${PROJECT}/judges/${rules}`);
+  await page.locator(".curve svg").first().waitFor();
+  await check("judging");
+  await page.goto(`${server.url}/p/${PROJECT}/t/ext:g0r3?span=s4`);
+  await page.locator(".opinions .reason").first().waitFor();
+  await check("opinions");
+  await own.close();
+});

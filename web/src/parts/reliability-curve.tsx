@@ -49,7 +49,7 @@ export function ReliabilityCurve({ title, of, bins, why }: Props) {
         </g>
       </svg>
       <p className="muted small">
-        Bars: 95 % intervals. The larger a dot, the more trajectories. Dashed: a score is the chance.
+        Bars: 95 % intervals. The larger a dot, the more trajectories. On the dashed line a score is the chance to pass.
       </p>
       <details>
         <summary>the bins as numbers</summary>
