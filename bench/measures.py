@@ -147,10 +147,24 @@ def padded(quick: bool) -> Iterator[Measure | NotHere]:
             for peer in peers.values():
                 np.testing.assert_allclose(peer(t)[on], function(t)[on], rtol=1e-3, atol=1e-4)
             took = medians({"ours": function, **peers}, t)
+            if verl:  # torch is at times faster on one thread: what is published is against its best
+                for name, seconds in on_one_thread(lambda: medians(verl[kernel], t)).items():  # noqa: B023  # runs at once
+                    took[name] = min(took[name], seconds)
             for name in peers:
                 goal = GOALS[kernel, shape] if name == "verl" else None
                 label = f"{kernel} {shape[0]} x {shape[1]} against {name}"
                 yield Measure(label, took[name] / took["ours"], "higher", "x", goal, t.mask.size / took["ours"])
+
+
+def on_one_thread(work: Callable[[], dict[str, float]]) -> dict[str, float]:
+    """What is measured with one thread of torch."""
+    torch: Any = importlib.import_module("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        return work()
+    finally:
+        torch.set_num_threads(before)
 
 
 def ancestors() -> Iterator[Measure | NotHere]:

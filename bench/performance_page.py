@@ -82,8 +82,8 @@ def _billion(record: Mapping[str, Any]) -> Iterator[str]:
     rate = 2 * size["log"] / (3600 * hours)
     yield ""
     minutes = 60 * hours
-    yield f"In shards every log is read twice: {index:,.1f} core-hours more. On {CORES} cores that is {minutes:,.0f} minutes,"
-    yield f"in which {rate:,.2f} GB/s of logs are read in all, {1000 * rate / CORES:,.1f} MB/s by each core."
+    yield f"In shards every log is read twice: {index:,.1f} core-hours more. On {CORES} cores that is {minutes:,.0f}"
+    yield f"minutes, in which {rate:,.2f} GB/s of logs are read in all, {1000 * rate / CORES:,.1f} MB/s by each core."
     credit = f"credit and advantage of one run {size['credits']:,.0f} GB"
     yield f"Logs {size['log']:,.0f} GB; {credit}; all in a database, with packed columns,"
     yield f"graphs and compressed text, {size['database']:,.0f} GB."
