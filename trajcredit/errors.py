@@ -8,6 +8,7 @@ TrajcreditError
 │   └── UnknownNameError no plugin of that name
 ├── NotFoundError        nothing stored under that id   exit 2, HTTP 404
 ├── JudgeError           a judge failed or rambled      exit 3, HTTP 502
+├── EngineError          workers died or are away       exit 3
 └── StoreError           database away or wrong schema  exit 3, HTTP 503
 """
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 __all__ = [
+    "EngineError",
     "GraphError",
     "InputError",
     "JudgeError",
@@ -80,6 +82,12 @@ class NotFoundError(TrajcreditError):
 
 class JudgeError(TrajcreditError):
     """A judge failed, or answered with something that is not a score."""
+
+    exit_code = 3
+
+
+class EngineError(TrajcreditError):
+    """Workers of an engine died again and again, or it cannot be reached."""
 
     exit_code = 3
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, overload
 
@@ -13,6 +14,8 @@ import msgspec
 from trajcredit import formats
 from trajcredit.attributors import Attributor
 from trajcredit.batching import Batch, pack
+from trajcredit.engines.base import Engine, InProcess
+from trajcredit.engines.scoring import attribution
 from trajcredit.errors import InputError, NotFoundError, ParseError
 from trajcredit.exporters import Credit, Exported, Exporter
 from trajcredit.graph import SpanGraph, build_graphs
@@ -154,10 +157,15 @@ def attribute(
     return scored(batch, name, made, critic, judge=judge)
 
 
-def score(batch: Batch, choices: Iterable[Choice]) -> Iterator[Credit]:
-    """The credit of each attributor in turn, made when asked for: one is in memory at a time."""
+def score(batch: Batch, choices: Iterable[Choice], engine: Engine | None = None) -> Iterator[Credit]:
+    """The credit of each attributor in turn, made when asked for: one is in memory at a time.
+
+    Critics and judges are asked here; `engine`, which is open, calls the attributors: the bits are the same on all.
+    """
     filled: Filled = {}
-    return (scored(batch, choice.label, choice.attributor, choice.critic, filled, choice.judge) for choice in choices)
+    call = partial(attribution, engine or InProcess())
+    for one in choices:
+        yield scored(batch, one.label, one.attributor, one.critic, filled, one.judge, call=call)
 
 
 def export(
