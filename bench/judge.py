@@ -21,7 +21,7 @@ from trajcredit.service import grading, plugins
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "judges.md"
 BEGIN, END = "<!-- measured: judge -->", "<!-- end of measured -->"
-MEASURES = ("acc@1", "acc@3", "mrr", "spare")
+MEASURES = ("acc@1", "tol3", "acc@3", "mrr", "spare")
 TALK = ("rloo", "judge")
 CALLS = (
     "doubly_robust:w=0,part=0.3",
@@ -54,7 +54,7 @@ def main() -> None:
 
 def table(blame: Path) -> Iterator[str]:
     """One row a set of runs and an attributor."""
-    heads = ("runs", "attributor", *(m if m == "mrr" else f"{m} %" for m in MEASURES), "acc@1, paired")
+    heads = ("runs", "attributor", *(m if m == "mrr" else f"{m} %" for m in MEASURES), "acc@1, paired", "tol3, paired")
     yield f"| {' | '.join(heads)} |"
     yield "| --- |" + " --- |" * (len(heads) - 1)
     batch = tc.batch(tc.read(blame / "whowhen"))
@@ -67,7 +67,7 @@ def table(blame: Path) -> Iterator[str]:
 
 
 def rows(name: str, batch: tc.Batch, labels: grading.Labels, specs: Sequence[str]) -> Iterator[str]:
-    """The figures of each attributor, and its acc@1 against the first."""
+    """The figures of each attributor, and its acc@1 and tol3 against the first."""
     choices = [replace(choice, label=spec) for choice, spec in zip(plugins.choose(specs), specs, strict=True)]
     own = grading.grade(batch, choices, labels)
     if own.failed:
@@ -76,8 +76,8 @@ def rows(name: str, batch: tc.Batch, labels: grading.Labels, specs: Sequence[str
     for spec, figures in found.figures.items():
         cells = [_cell(figures[m], 1 if m == "mrr" else 100) for m in MEASURES]
         against = found.differences.get(spec)
-        paired = "0" if against is None else _cell(against["acc@1"], 100, "+")
-        yield f"| {name} ({found.n}) | `{spec}` | {' | '.join(cells)} | {paired} |"
+        paired = ["0" if against is None else _cell(against[m], 100, "+") for m in ("acc@1", "tol3")]
+        yield f"| {name} ({found.n}) | `{spec}` | {' | '.join([*cells, *paired])} |"
 
 
 def _cell(figure: grading.Figure, scale: int, sign: str = "") -> str:

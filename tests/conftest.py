@@ -1,4 +1,9 @@
-"""Hypothesis without a deadline: the first example of a law compiles a kernel. And what browser tests need."""
+"""Hypothesis without a deadline: the first example of a law compiles a kernel. And what browser tests need.
+
+TRAJCREDIT_EXAMPLES=1000 looks longer for what breaks a law that names no number of its own.
+"""
+
+import os
 
 import pytest
 from hypothesis import settings
@@ -7,7 +12,7 @@ from tests.web.scripts import browser, tools
 
 __all__ = ["browser", "tools"]
 
-settings.register_profile("trajcredit", deadline=None)
+settings.register_profile("trajcredit", deadline=None, max_examples=int(os.environ.get("TRAJCREDIT_EXAMPLES", "50")))
 settings.load_profile("trajcredit")
 
 

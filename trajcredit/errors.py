@@ -8,7 +8,7 @@ TrajcreditError
 │   └── UnknownNameError no plugin of that name
 ├── NotFoundError        nothing stored under that id   exit 2, HTTP 404
 ├── JudgeError           a judge failed or rambled      exit 3, HTTP 502
-├── EngineError          workers died or are away       exit 3
+├── EngineError          workers died at their work     exit 3
 └── StoreError           database away or wrong schema  exit 3, HTTP 503
 """
 
@@ -87,7 +87,7 @@ class JudgeError(TrajcreditError):
 
 
 class EngineError(TrajcreditError):
-    """Workers of an engine died again and again, or it cannot be reached."""
+    """Workers of an engine died at a task again and again: killed, out of memory, or a crash in native code."""
 
     exit_code = 3
 

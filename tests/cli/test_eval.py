@@ -55,11 +55,11 @@ def test_flat_credit_is_chance_and_the_graph_clears_the_innocent(labels: str) ->
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0] == "known culprits: 1 run of 1 group, 95 % intervals by groups"
-    assert lines[1].split() == ["acc@1", "acc@3", "mrr", "pair", "spare"]
+    assert lines[1].split() == ["acc@1", "acc@3", "tol3", "mrr", "pair", "spare"]
     assert [line.split()[0] for line in lines[2:5]] == ["grpo", "dag", "n"]
     assert "minus grpo, paired:" in lines
     [against] = [line for line in lines[lines.index("minus grpo, paired:") :] if line.startswith("  dag")]
-    assert against.split("]")[3].endswith("+0.500"), "pair rises from a half to one"
+    assert against.split("]")[4].endswith("+0.500"), "pair rises from a half to one"
 
 
 def test_what_cannot_be_measured_is_null_and_no_column(tmp_path: Path, labels: str) -> None:

@@ -73,7 +73,7 @@ def test_a_model_is_asked_by_its_file_of_settings_and_resumed_without_paying_twi
         first = _cli("judge", "llm", log, "-o", str(out), "--judges", str(settings))
         assert first.exit_code == 3
         assert "2 trajectories judged, 1 not" in first.stderr
-        assert "not judged, 1: 127.0.0.1 answered with status 500; it was asked 1 times" in first.stderr
+        assert "not judged, 1: 127.0.0.1 answered with status 500; it was asked once" in first.stderr
         assert "3 requests (0 again)" in first.stderr
         assert "cost 2" in first.stderr
         assert [row.get("missing") is None for row in _rows(out)] == [True, True, False]
@@ -99,6 +99,15 @@ WRONG = {
     "points elsewhere": Verdict((0.5,), 0.0, findings=(Finding(9, "r", "why", 0.5),)),
 }
 NO_NUMBER = "the judge gave no opinion that can be kept: "
+
+
+def test_a_private_address_that_is_not_allowed_is_said_before_anything_is_written(log: str, tmp_path: Path) -> None:
+    settings, out = tmp_path / "judges.toml", tmp_path / "o.jsonl"
+    settings.write_text('[judges.mine]\nbase_url = "https://127.0.0.1:1/v1"\nmodel = "m"\n')
+    result = _cli("judge", "llm", log, "-o", str(out), "--judges", str(settings))
+    assert result.exit_code == 2
+    assert "127.0.0.1 is at a private address, and it is not in `allow` of the judge's settings" in result.stderr
+    assert not out.exists()
 
 
 @dataclass(frozen=True)

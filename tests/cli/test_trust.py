@@ -98,6 +98,9 @@ def test_labels_and_markdown(logs: Path, tmp_path: Path) -> None:
         (["--judge", "rules", "--judge", "rules"], "given twice"),
         (["--judge", "nowhere.jsonl"], "no such file"),
         (["--repeat", "nowhere.jsonl"], "no such file"),
+        (["--repeat", "rules"], "given twice"),
+        (["--pass-at", "nan"], "is not a finite number"),
+        (["--pass-at", "inf"], "is not a finite number"),
     ],
 )
 def test_what_is_no_judge_is_refused_by_name(logs: Path, arguments: list[str], said: str) -> None:

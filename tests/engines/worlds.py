@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import pickle
-import signal
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import ClassVar, TypeVar
 
 import msgspec
@@ -18,11 +15,11 @@ from tests.critics.worlds import desk
 from trajcredit.attributors import Attribution, Term
 from trajcredit.attributors.base import Scope
 from trajcredit.batching import Batch, pack
-from trajcredit.engines.base import InProcess
+from trajcredit.engines.base import Name
 from trajcredit.graph import build_graphs
 from trajcredit.model import Trajectory
 
-__all__ = ["Deadly", "Picky", "Posted", "batch", "killed_once", "runs"]
+__all__ = ["Picky", "Posted", "batch", "runs"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -48,14 +45,16 @@ def runs() -> tuple[Trajectory, ...]:
 
 @cache
 def batch() -> Batch:
-    """Their batch."""
-    return pack(build_graphs(runs()))
+    """Their batch, with counts of tokens and what is known of the answer, which their logs do not have."""
+    found = pack(build_graphs(runs()))
+    numbers = np.arange(found.n_spans)
+    return replace(found, n_tokens=numbers % 7 + 1, info=np.where(found.action_mask, -1 / (numbers % 5 + 1), np.nan))
 
 
-class Posted(InProcess):
+class Posted:
     """Goes by the name of an engine with two workers; whatever a worker gets and gives is pickled on the way."""
 
-    name = "pool"
+    name: ClassVar[Name] = "pool"
     workers = 2
 
     def map(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
@@ -83,26 +82,3 @@ class Picky:
     def explain(self, batch: Batch, span: int) -> tuple[Term, ...]:
         """The one."""
         return (Term("taste", 1.0),)
-
-
-def killed_once(mark: str) -> int:
-    """The worker that is first to find no file of that name is killed, as by a machine short of memory."""
-    path, _, answer = mark.rpartition("=")
-    if path:
-        try:
-            Path(path).touch(exist_ok=False)
-        except FileExistsError:
-            return int(answer)
-        os.kill(os.getpid(), signal.SIGKILL)
-    return int(answer)
-
-
-class Deadly:
-    """Kills every worker that it comes to."""
-
-    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
-        return _die, ()
-
-
-def _die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)

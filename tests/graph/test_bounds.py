@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.timeout(600)
 def test_the_graph_laws_hold_with_bounds_checks(tmp_path):
-    checked = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    checked = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_OPT": "1"}
     files = ["tests/graph/test_graph.py", "tests/graph/test_values.py"]
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-x", *files], cwd=ROOT, env=checked, capture_output=True, text=True

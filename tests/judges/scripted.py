@@ -105,9 +105,11 @@ def served(script: Script) -> Iterator[Served]:
                     busy[0] -= 1
             text = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
             self.send_response(status)
-            for name, value in (more[0] if more else {}).items():
+            own = more[0] if more else {}
+            for name, value in own.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(text)))
+            if not own.keys() & {"Content-Length", "Transfer-Encoding"}:
+                self.send_header("Content-Length", str(len(text)))
             self.end_headers()
             self.wfile.write(text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 from ipaddress import ip_address
@@ -199,6 +200,13 @@ def test_models_are_read_from_tables(tmp_path: Path) -> None:
     assert fair.cost(2_000_000, 1_000_000) == 4.5
 
 
+def test_hosts_addresses_and_networks_may_be_allowed(tmp_path: Path) -> None:
+    several = ["gpu-box", "a.b_c.example.", "10.1.2.3", "10.0.0.0/8", "fd00::/8", "[::1]", "1.example"]
+    model = load(_file(tmp_path, f"[judges.x]\n{GOOD}allow = {json.dumps(several)}\n"))["x"]
+    assert isinstance(model, Model)
+    assert model.allow == tuple(several)
+
+
 def test_a_table_with_a_path_is_a_local_model(tmp_path: Path) -> None:
     assert load(_file(tmp_path, f'[judges.here]\npath = "{tmp_path}"\n')) == {"here": Weights("here", str(tmp_path))}
     with pytest.raises(InputError, match="path: expected a folder that is there"):
@@ -220,6 +228,11 @@ def test_a_table_with_a_path_is_a_local_model(tmp_path: Path) -> None:
         (f"[judges.x]\n{GOOD}timeout = 0\n", "timeout: expected a number"),
         (f"[judges.x]\n{GOOD}concurrency = 1.5\n", "concurrency: expected a whole number"),
         (f'[judges.x]\n{GOOD}allow = "all"\n', "allow: expected a list"),
+        (f'[judges.x]\n{GOOD}allow = ["box", "*"]\n', r"allow: expected a host or a network .* found '\*'"),
+        (f'[judges.x]\n{GOOD}allow = ["10.0.0.0/33"]\n', "allow: expected a host or a network"),
+        (f'[judges.x]\n{GOOD}allow = ["10.0.0.1/8"]\n', "allow: expected a host or a network"),
+        (f'[judges.x]\n{GOOD}allow = ["10.0.0"]\n', "allow: expected a host or a network"),
+        (f'[judges.x]\n{GOOD}allow = ["http://box"]\n', "allow: expected a host or a network"),
     ],
 )
 def test_what_does_not_belong_in_the_file_is_named(tmp_path: Path, text: str, said: str) -> None:

@@ -185,11 +185,20 @@ def test_a_busy_server_is_asked_again(status: int) -> None:
     assert (means.spent.requests, means.spent.retries) == (3, 2)
 
 
-@pytest.mark.parametrize("status", [301, 401, 403, 404, 501])
-def test_what_asking_again_cannot_help_is_not_asked_again(status: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "hint"),
+    [
+        (301, ": redirects are not followed, base_url has to be where it leads"),
+        (401, ": api_key_env is not set"),
+        (403, ": api_key_env is not set"),
+        (404, ": does base_url end where the API begins, and is there a model 'scripted'?"),
+        (501, ""),
+    ],
+)
+def test_what_asking_again_cannot_help_is_not_asked_again(status: int, hint: str) -> None:
     with served(lambda asked, number: (status, b"no")) as server:
         [verdict], _ = _judged(server.model(), _run())
-    assert verdict.missing == f"127.0.0.1 answered with status {status}"
+    assert verdict.missing == f"127.0.0.1 answered with status {status}{hint}"
     assert len(server.asked) == 1
 
 
@@ -204,7 +213,7 @@ def test_a_slow_model_is_given_up_and_the_rest_goes_on() -> None:
     with served(script) as server:
         verdicts, _ = _judged(server.model(timeout=0.2, attempts=1), _run("slow"), _run("b"))
         over.set()
-    assert [verdict.missing for verdict in verdicts] == ["127.0.0.1 took longer than 0.2 s; it was asked 1 times", None]
+    assert [verdict.missing for verdict in verdicts] == ["127.0.0.1 took longer than 0.2 s; it was asked once", None]
 
 
 def test_an_outage_is_said_of_every_trajectory_and_ends_the_asking() -> None:

@@ -46,8 +46,37 @@ def test_a_refused_key_ends_the_asking() -> None:
     with served(lambda asked, number: (401, {})) as server:
         means = Means(models={"m": server.model(concurrency=1)})
         found = list(Llm()(_cases(*(f"{n}" for n in range(9))), means))
-    assert len(server.asked) == 5
-    assert [one.missing for one in found[5:]] == ["not asked any more: 127.0.0.1 answered with status 401"] * 4
+    refused = "127.0.0.1 answered with status 401: api_key_env is not set"
+    assert len(server.asked) == 1
+    assert [one.missing for one in found] == [refused] + [f"not asked any more: {refused}"] * 8
+
+
+def test_a_server_that_breaks_off_in_the_middle_of_its_answers_is_away() -> None:
+    """Its answers are as long as it says but for the last byte, or in chunks of which the last is missing."""
+
+    def short(asked: Asked, number: int) -> tuple[int, Any, dict[str, str]]:
+        status, answer = fair(asked, number)
+        return status, json.dumps(answer).encode()[:-1], {"Content-Length": str(len(json.dumps(answer)))}
+
+    def chunked(asked: Asked, number: int) -> tuple[int, Any, dict[str, str]]:
+        return 200, b"5\r\n{'cho\r\n", {"Transfer-Encoding": "chunked"}
+
+    for script in (short, chunked):
+        with served(script) as server:
+            means = Means(models={"m": server.model(concurrency=1, attempts=1)})
+            found = list(Llm()(_cases(*(f"{n}" for n in range(24))), means))
+        assert len(server.asked) == 5, script
+        why = "127.0.0.1 broke off in the middle of its answer; it was asked once"
+        assert {one.missing for one in found[:5]} == {why}
+        assert {one.missing for one in found[5:]} == {f"not asked any more: {why}"}
+
+
+def test_a_private_address_is_never_asked_and_costs_nothing() -> None:
+    with served(fair) as server:
+        means = Means(models={"m": server.model(allow=())})
+        with pytest.raises(InputError, match=r"judge llm: 127\.0\.0\.1 is at a private address"):
+            list(Llm()(_cases("a", "b", "c"), means))
+    assert (len(server.asked), means.spent.requests, means.spent.retries) == (0, 0, 0)
 
 
 def test_that_a_server_takes_no_schema_is_said_once(caplog: pytest.LogCaptureFixture) -> None:

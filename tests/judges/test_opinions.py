@@ -138,6 +138,8 @@ def test_what_does_not_fit_is_not_judged_and_says_why(tmp_path: Path, change: di
         ({"start": 3}, "start: expected"),
         ({"findings": [{"span": 1, "rule": "x", "reason": "y", "severity": 2}]}, "severity: expected"),
         ({"judge": 3}, "judge"),
+        ({"judge": "x" * 201}, "judge"),
+        ({"sratr": 0.5}, "sratr"),
     ],
 )
 def test_a_broken_line_is_named_and_the_others_count(tmp_path: Path, change: dict[str, Any], said: str) -> None:
@@ -256,6 +258,21 @@ def test_a_score_that_is_none_is_named_by_its_line(tmp_path: Path, row: Any, sai
     [note] = [note for note in found.notes if note.code == "opinions"]
     assert note.message.startswith(f"{path}:2: ")
     assert said in note.message
+    assert [one.message for one in found.notes if one.code == "unjudged" and one.trajectory == "a"] == [
+        "judge s.jsonl: line 2 is about it, and cannot be read; its spans are not scored"
+    ]
+
+
+def test_of_a_trajectory_whose_scores_are_not_all_readable_none_counts(tmp_path: Path) -> None:
+    """What the unreadable one says is not known, and 0 would be an opinion; as JSON and as a table."""
+    table = tmp_path / "s.csv"
+    table.write_text("trajectory_id,span,score\na,1,0.5\na,3,O.5\nb,1,1\n")
+    rows = [{"trajectory_id": "a", "span": 1, "score": 0.5}, {"trajectory_id": "a", "span": 3, "score": "O.5"}]
+    lines = _simple(tmp_path / "s.jsonl", *rows, {"trajectory_id": "b", "span": 1, "score": 1})
+    for path in (table, lines):
+        found = load(path).on(batch_of(*RUNS))
+        assert np.isnan(found.scores[:4]).all()
+        assert found.scores[5] == 1.0
 
 
 def test_the_file_judge_gives_each_action_its_share(tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ def copy(tmp_path: Path) -> Path:
 
 def run(folder: Path, code: str, **environment: str) -> str:
     env = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | {"PYTHONPATH": str(folder)} | environment
+    env["NUMBA_OPT"] = "1"  # what is compiled here runs once
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=env, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 

@@ -49,12 +49,12 @@ def values(table: Table, who: str = "mine") -> dict[str, float]:
 @pytest.mark.parametrize(
     ("advantage", "expected"),
     [
-        pytest.param([-3, -2, -1, 0], [1, 1, 1, 1, 1], id="the culprit is blamed most"),
-        pytest.param([-2, -3, -1, 0], [0, 1, 1 / 2, 0.5, 0], id="a right choice is blamed more"),
-        pytest.param([0, 0, 0, 0], [1 / 4, 3 / 4, 25 / 48, 0.5, 0.5], id="all alike is chance"),
-        pytest.param([-2, -2, 0, 0], [1 / 2, 1, 3 / 4, 0.75, 0.5], id="two share the blame"),
-        pytest.param([NAN, -1, 0, 0], [0, 0, 1 / 4, 0, 0], id="without a number it comes last"),
-        pytest.param([NAN, NAN, NAN, NAN], [0, 0, 0, 0, 0], id="no number at all counts 0"),
+        pytest.param([-3, -2, -1, 0], [1, 1, 1, 1, 1, 1], id="the culprit is blamed most"),
+        pytest.param([-2, -3, -1, 0], [0, 1, 1, 1 / 2, 0.5, 0], id="a right choice is blamed more"),
+        pytest.param([0, 0, 0, 0], [1 / 4, 3 / 4, 1, 25 / 48, 0.5, 0.5], id="all alike is chance"),
+        pytest.param([-2, -2, 0, 0], [1 / 2, 1, 1, 3 / 4, 0.75, 0.5], id="two share the blame"),
+        pytest.param([NAN, -1, 0, 0], [0, 0, 1, 1 / 4, 0, 0], id="without a number it comes last"),
+        pytest.param([NAN, NAN, NAN, NAN], [0, 0, 0, 0, 0, 0], id="no number at all counts 0"),
     ],
 )
 def test_culprits_by_hand(tmp_path: Path, advantage: list[float], expected: list[float]) -> None:
@@ -68,7 +68,7 @@ def test_culprits_by_hand(tmp_path: Path, advantage: list[float], expected: list
     )
     [table] = of(batch, labels, *advantage)
     assert (table.labels, table.part, table.n, table.groups) == ("culprits", "runs", 1, 1)
-    assert list(values(table)) == ["acc@1", "acc@3", "mrr", "pair", "spare"]
+    assert list(values(table)) == ["acc@1", "acc@3", "tol3", "mrr", "pair", "spare"]
     assert list(values(table).values()) == pytest.approx(expected)
 
 
@@ -81,6 +81,17 @@ def test_of_several_culprits_the_most_blamed_counts(tmp_path: Path) -> None:
     assert tied["mrr"] == pytest.approx(3 / 6 + 2 / 6 / 2 + 1 / 6 / 3)
     apart = values(of(batch, labels, 0, -2, -1, 0)[0])
     assert (apart["acc@1"], apart["mrr"]) == pytest.approx((0, 1 / 2))
+
+
+def test_blame_is_near_where_it_is_at_most_three_candidates_away(tmp_path: Path) -> None:
+    """Of ten choices number 2 and 3 are culprits; of two that are blamed most alike one may be near."""
+    batch = batch_of(run("c" * 10, 0.0, turns=list(range(10))))
+    labels = written(tmp_path, label("t0", 2, verdict="culprit"), label("t0", 3, verdict="culprit"))
+    near = {}
+    for k in range(10):
+        near[k] = values(of(batch, labels, *(-1.0 if at == k else 0.0 for at in range(10)))[0])["tol3"]
+    assert near == {k: float(k <= 6) for k in range(10)}
+    assert values(of(batch, labels, *(-1.0 if at in (6, 7) else 0.0 for at in range(10)))[0])["tol3"] == 0.5
 
 
 def test_a_contributing_choice_is_wrong_but_no_culprit(tmp_path: Path) -> None:

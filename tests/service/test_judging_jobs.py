@@ -19,7 +19,7 @@ from trajcredit.errors import InputError, NotFoundError
 from trajcredit.judges import Basis, Case, Means, Verdict
 from trajcredit.judges.models import Model
 from trajcredit.model import ACTION_KINDS
-from trajcredit.service import judge_work, judgings, plugins, reasons, taking_opinions, trusting_stored
+from trajcredit.service import judge_work, judgings, plugins, reasons, trusting_stored
 from trajcredit.service.exporting import export
 from trajcredit.service.judge_runner import JudgeRunner
 from trajcredit.service.judge_work import judge
@@ -323,39 +323,6 @@ def test_opinions_are_shown_with_credit_and_reasons(store: Store) -> None:
     ]
     assert by_rules.label == "rules"
     assert [one.credit for one in by_rules.segments] == pytest.approx([0.0, 0.0])
-
-
-def test_what_was_written_elsewhere_is_taken_row_by_row(store: Store) -> None:
-    send(store, *ROLLOUTS)
-    judging = asked(store)
-    worked(store)
-    rows = told(store, judging)
-    rows[1]["segments"][0]["actions"] = [0]
-    rows[1].pop("digest")
-    rows[2]["digest"] = "0" * 32
-    rows[3]["trajectory_id"] = "elsewhere"
-    lines = [json.dumps(row) for row in rows] + ["{", json.dumps(rows[0])]
-    taken = taking_opinions.take(store, PROJECT, "\n".join(lines).encode())
-    assert (taken.kept, taken.rejected) == (3, 5)
-    reasons = [(one.line, one.reason) for one in taken.items if one.status == "rejected"]
-    for (line, why), (expected, said) in zip(
-        reasons,
-        [(2, "span"), (3, "changed"), (4, "no such trajectory"), (7, "expected a row"), (8, "already")],
-        strict=True,
-    ):
-        assert line == expected
-        assert said in str(why)
-    assert taken.judging is not None
-    assert (taken.judging.judge, taken.judging.label, taken.judging.state) == ("file", "file:rules", "done")
-    run = scored(store, f"judge:judge={taken.judging.id}")
-    assert earned(store, run.id)["t0"] == earned(store, scored(store, "judge").id)["t0"]
-    assert earned(store, run.id)["t2"] == [None, None]
-    none = taking_opinions.take(store, PROJECT, b"{}\n")
-    assert (none.judging, none.rejected) == (None, 1)
-    mixed = json.dumps({**rows[0], "judge": "x"})
-    with pytest.raises(InputError, match="several judges"):
-        taking_opinions.take(store, PROJECT, f"{lines[0]}\n{mixed}".encode())
-    assert [row["trajectory_id"] for row in told(store, taken.judging.id)] == ["t0", "t4", "t5"]
 
 
 def test_a_judging_has_a_report_on_how_far_it_can_be_trusted(store: Store) -> None:

@@ -138,12 +138,48 @@ def test_the_scale_is_that_of_the_judge_else_told_from_the_columns() -> None:
     assert (totals.scale, totals.raw) == ("credit", None)
 
 
-def test_a_judge_by_name_is_asked_and_held_against_itself_again() -> None:
+def _kept(place: Path, name: str, judge: str = "mine", **more: object) -> str:
+    """A file of opinions on the call of ten runs."""
+    rows = [
+        {
+            "schema": "trajcredit.opinion/1",
+            "trajectory_id": f"r{g}",
+            "judge": judge,
+            "scale": "credit",
+            "segments": [{"actions": [1], "spans": [1], "score": -0.5}],
+            **more,
+        }
+        for g in range(10)
+    ]
+    (place / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(place / name)
+
+
+def test_a_repeat_is_of_the_same_judge_asked_again(tmp_path: Path) -> None:
     batch = batch_of(*(run("uca", float(g % 2), name=f"r{g}", group=f"g{g}") for g in range(10)))
-    found = trusting.asked(batch, ["rules"], ["rules"], draws=20)
-    assert (found.asked, found.judge, found.reliability.draws) == (2, "rules", 20)
+    own = _kept(tmp_path, "own.jsonl", model="big", fingerprint="1")
+    again = _kept(tmp_path, "again.jsonl", model="big", fingerprint="2")
+    found = trusting.asked(batch, [own], [again], draws=20)
+    assert (found.asked, found.judge, found.reliability.draws) == (2, own, 20)
     assert found.reliability.consistency is not None
     assert found.reliability.consistency.same_class.value == 1.0
+    assert not [line for line in found.remarks if "repeat" in line]
+    same = _kept(tmp_path, "same.jsonl", model="big", fingerprint="1")
+    assert [line for line in trusting.asked(batch, [own], [same], draws=20).remarks if "the very same" in line]
+    for repeats, why in (
+        (["rules"], "expected the judge of .*, mine .big. on the scale credit; found rules on the scale state"),
+        ([str(tmp_path / "." / "own.jsonl")], "given twice"),
+        ([again, again], "given twice"),
+        ([_kept(tmp_path, "theirs.jsonl", "theirs", model="big")], "found theirs"),
+        ([_kept(tmp_path, "small.jsonl", model="small")], "found mine .small."),
+        ([_kept(tmp_path, "state.jsonl", model="big", scale="state", segments=[])], "on the scale state"),
+    ):
+        with pytest.raises(InputError, match=why):
+            trusting.asked(batch, [own], repeats, draws=20)
+    with pytest.raises(InputError, match="given twice"):
+        trusting.asked(batch, ["rules"], ["rules"], draws=20)
+    with pytest.raises(InputError, match="pass_at: expected a finite number"):
+        trusting.asked(batch, ["rules"], pass_at=float("nan"))
 
 
 # ---------------------------------------------------------------- for people

@@ -85,7 +85,7 @@ def test_the_tables_of_the_code_are_those_that_migrations_make(kind: str, tmp_pa
         with engine(made).begin() as conn:
             tables.metadata.create_all(conn)
             expected, exactly = shape(conn), sqlite_shape(conn) if kind == "sqlite" else {}
-        with open_store(migrated) as store, store.read() as conn:
+        with open_store(migrated), engine(migrated).begin() as conn:
             assert shape(conn) == expected
             assert (sqlite_shape(conn) if kind == "sqlite" else {}) == exactly
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from trajcredit.batching.heads import Head
 from trajcredit.errors import InputError
 
-__all__ = ["GROUP_FIELDS", "check_fields", "group_key", "group_names"]
+__all__ = ["GROUP_FIELDS", "Key", "check_fields", "fields_of", "group_key", "group_names"]
 
 Key: TypeAlias = tuple[object, ...]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from msgspec.structs import replace
@@ -11,21 +11,33 @@ from msgspec.structs import replace
 from trajcredit.arrays import F64, I64
 from trajcredit.batching.batch import Batch
 from trajcredit.batching.columns import Columns, columns_of
-from trajcredit.batching.groups import check_fields, group_key, group_names
+from trajcredit.batching.groups import Key, check_fields, group_key, group_names
 from trajcredit.batching.heads import Head
 from trajcredit.batching.keys import pools
 from trajcredit.batching.parents import shared_outcomes
 from trajcredit.batching.rewards import choose_source, named, place_rewards
 from trajcredit.errors import InputError
 from trajcredit.graph import SpanGraph
-from trajcredit.model import ACTION_KINDS, KIND_CODES, Note, Reward
+from trajcredit.model import ACTION_KINDS, KIND_CODES, Note, Reward, RewardSource
 
-__all__ = ["assemble", "pack"]
+__all__ = ["Whole", "assemble", "pack"]
 
 _ACTIONS = np.isin(np.arange(len(KIND_CODES)), [KIND_CODES[kind] for kind in ACTION_KINDS])
 
 
-def pack(graphs: Sequence[SpanGraph], reward: str | None = None, group_by: str | None = None) -> Batch:
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What is known of all trajectories, where a batch holds only some of their groups: then it says the same."""
+
+    source: RewardSource | None
+    """The source that all read."""
+    names: Mapping[Key, str]
+    """What their groups are called: those of the batch, at least."""
+
+
+def pack(
+    graphs: Sequence[SpanGraph], reward: str | None = None, group_by: str | None = None, whole: Whole | None = None
+) -> Batch:
     """The batch of many graphs; a sub-agent without a reward of its own shares the outcome of its parent among them.
 
     `reward` names the source to read, or the rewards by their own name, else the most trusted source present counts;
@@ -35,7 +47,7 @@ def pack(graphs: Sequence[SpanGraph], reward: str | None = None, group_by: str |
     heads = [graph.trajectory for graph in graphs]
     parents = [t.parent.trajectory if t.parent is not None else None for t in heads]
     rewards, notes = shared_outcomes([t.id for t in heads], parents, [t.rewards for t in heads])
-    return assemble(heads, columns_of(graphs), rewards, reward, group_by, graphs, notes)
+    return assemble(heads, columns_of(graphs), rewards, reward, group_by, graphs, notes, whole)
 
 
 def assemble(
@@ -46,15 +58,16 @@ def assemble(
     group_by: str | None = None,
     graphs: Sequence[SpanGraph] | None = None,
     told: Sequence[Note] = (),
+    whole: Whole | None = None,
 ) -> Batch:
     """The batch of T heads with their columns and rewards, all in one order; `told`: what is known about these."""
     ids = tuple(head.id for head in heads)
     _check_ids(ids)
     action_mask = _ACTIONS[columns.kind]
-    rewards, reward = named(rewards, reward)
-    source = choose_source(rewards, reward)
+    rewards, reward = named(rewards, reward, whole is not None)
+    source = choose_source(rewards, reward) if whole is None else whole.source
     steps, outcome, notes = place_rewards(ids, rewards, source, columns.span_offsets, action_mask, columns.result_of)
-    group, group_ids, group_notes = _groups(heads, group_by)
+    group, group_ids, group_notes = _groups(heads, group_by, whole)
     versions: dict[str | None, int] = {None: -1}
     version = [versions.setdefault(head.policy_version, len(versions) - 1) for head in heads]
     truncated = np.array([bool(head.truncated) for head in heads], dtype=bool)
@@ -121,10 +134,13 @@ def _check_ids(ids: Sequence[str]) -> None:
         seen.add(name)
 
 
-def _groups(heads: Sequence[Head], by: str | None) -> tuple[I64, tuple[str, ...], list[Note]]:
-    check_fields(heads, by)
+def _groups(heads: Sequence[Head], by: str | None, whole: Whole | None) -> tuple[I64, tuple[str, ...], list[Note]]:
     keys = [group_key(head, by) for head in heads]
-    names = group_names(keys)
+    if whole is None:
+        check_fields(heads, by)
+        names = group_names(keys)
+    else:
+        names = {key: whole.names[key] for key in dict.fromkeys(keys)}
     number = {key: n for n, key in enumerate(names)}
     versions: dict[str, set[str]] = {}
     for key, head in zip(keys, heads, strict=True):

@@ -26,12 +26,17 @@ def choose_source(rewards: Sequence[Sequence[Reward]], asked: str | None) -> Rew
     return next((source for source in REWARD_SOURCES if source in present), None)
 
 
-def named(rewards: Sequence[Sequence[Reward]], asked: str | None) -> tuple[Sequence[Sequence[Reward]], str | None]:
-    """The rewards to read, and the source asked for: where `asked` is no source, only those of that name."""
+def named(
+    rewards: Sequence[Sequence[Reward]], asked: str | None, some: bool = False
+) -> tuple[Sequence[Sequence[Reward]], str | None]:
+    """The rewards to read, and the source asked for: where `asked` is no source, only those of that name.
+
+    InputError where none has it, unless these are but `some` of all.
+    """
     if asked is None or asked in REWARD_SOURCES:
         return rewards, asked
     kept = [[reward for reward in given if reward.name == asked] for given in rewards]
-    if not any(kept):
+    if not any(kept) and not some:
         names = sorted({reward.name for given in rewards for reward in given if reward.name is not None})
         there = f"; and no reward of that name, but {', '.join(names[:10])}" if names else ""
         raise InputError(f"no reward source {asked!r}; known: {', '.join(REWARD_SOURCES)}{there}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from trajcredit.cli.numbers import FINITE
 from trajcredit.cli.options import Asked, attributor, finish, logs, read_logs_with_tools, tell
 from trajcredit.cli.stored import database, project_of
 from trajcredit.cli.streams import json_stdout
@@ -36,7 +37,7 @@ MOST_SHOWN = 3
 @click.option(
     "--against", metavar="SOURCE|NAME", help="The reward to hold it against; else the most trusted other one."
 )
-@click.option("--pass-at", type=float, default=0.5, show_default=True, help="An outcome of at least this passes.")
+@click.option("--pass-at", type=FINITE, default=0.5, show_default=True, help="An outcome of at least this passes.")
 @click.option(
     "--compare", nargs=2, metavar="A B", help="Two policy versions, models, data sets or steps on the same tasks."
 )

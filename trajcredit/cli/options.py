@@ -13,28 +13,32 @@ import click
 
 from trajcredit import settings
 from trajcredit.cli.terminal import COMPILING, amount, say, watched, working
-from trajcredit.errors import InputError, SkippedFile
+from trajcredit.errors import InputError, ParseError, SkippedFile
 from trajcredit.settings import Settings
 
 if TYPE_CHECKING:
+    from trajcredit.engines import Engine
     from trajcredit.model import Note
     from trajcredit.service.stateless import Batch, Reading
 
 __all__ = [
     "Asked",
     "attributor",
+    "engine",
     "finish",
     "logs",
     "read_batch",
     "read_logs",
     "read_logs_with_tools",
     "tell",
+    "tell_errors",
     "trajectory",
     "warn_of_unknown_tools",
 ]
 
 Command = Callable[..., Any]
 
+ENGINES = ("in-process", "pool", "ray")
 MOST_SKIPPED = 10
 """Files of a folder that are no logs, named one by one; the rest is counted."""
 
@@ -62,6 +66,15 @@ FLAGS: dict[str, Callable[[Command], Command]] = {
     "project": click.option("--project", metavar="NAME", help="Project; of logs, of those that name none."),
 }
 """Flags that mean the same as the key of trajcredit.toml."""
+
+
+def engine(command: Command) -> Command:
+    """--engine and --workers."""
+    workers = click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Of the engine [one a core].")
+    told = "Who works: this process, a pool of processes, or Ray."
+    which = click.option("--engine", type=click.Choice(ENGINES), default=ENGINES[0], show_default=True, help=told)
+    return which(workers(command))
+
 
 trajectory = click.option("--trajectory", metavar="ID", help="Only this trajectory.")
 
@@ -99,17 +112,24 @@ def read_logs(asked: Asked) -> Reading:
 
     found = watched(stateless.records(asked.paths, asked.format_name), "reading")
     reading = stateless.gather(found, asked.settings.project)
-    for error in reading.errors:
-        if not isinstance(error, SkippedFile):
+    tell_errors(reading.errors)
+    if not reading:
+        raise InputError(f"nothing readable in {', '.join(asked.paths)}")
+    return reading
+
+
+def tell_errors(errors: Iterable[ParseError]) -> None:
+    """What could not be read, on standard error; of files that were passed over the first few."""
+    skipped = []
+    for error in errors:
+        if isinstance(error, SkippedFile):
+            skipped.append(error)
+        else:
             say(f"error: {error}")
-    skipped = [error for error in reading.errors if isinstance(error, SkippedFile)]
     for error in skipped[:MOST_SKIPPED]:
         say(f"note: {error}")
     if len(skipped) > MOST_SKIPPED:
         say(f"note: {amount(len(skipped) - MOST_SKIPPED, 'file')} more passed over")
-    if not reading:
-        raise InputError(f"nothing readable in {', '.join(asked.paths)}")
-    return reading
 
 
 def warn_of_unknown_tools(named: Iterable[str], there: Collection[str], where: str = "the logs read") -> None:
@@ -130,7 +150,7 @@ def read_logs_with_tools(asked: Asked) -> Reading:
     return reading
 
 
-def read_batch(asked: Asked, rewards: str | None) -> tuple[Reading, Batch]:
+def read_batch(asked: Asked, rewards: str | None, engine: Engine | None = None) -> tuple[Reading, Batch]:
     """The logs with the rewards of a file beside them, and their batch; what was guessed or left out is told."""
     from trajcredit.service import notes, stateless
 
@@ -144,7 +164,7 @@ def read_batch(asked: Asked, rewards: str | None) -> tuple[Reading, Batch]:
         tell(notes.of_rewards(unmatched))
     chosen = asked.settings
     with working(COMPILING):
-        batch = stateless.batch(reading, chosen.reward, chosen.group_by, chosen.writes)
+        batch = stateless.batch(reading, chosen.reward, chosen.group_by, chosen.writes, engine)
     tell(notes.of_batch(batch))
     return reading, batch
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from trajcredit.cli.numbers import FINITE
 from trajcredit.cli.options import Asked, finish, logs, read_batch, tell
 from trajcredit.cli.select import check_out, tell_summary, write_rows
 from trajcredit.cli.terminal import amount, line
@@ -20,7 +21,9 @@ __all__ = ["command"]
 @click.command("relabel")
 @logs("reward", "group_by", "writes", "reads", "project")
 @click.option("--rewards", metavar="FILE", help="JSON, JSON lines or CSV: trajectory id or file name, and its reward.")
-@click.option("--pass-at", type=float, default=1.0, show_default=True, metavar="X", help="Outcomes of X and more pass.")
+@click.option(
+    "--pass-at", type=FINITE, default=1.0, show_default=True, metavar="X", help="Outcomes of X and more pass."
+)
 @click.option("-o", "--out", metavar="FILE", help="Write the trajectories to FILE; else to stdout.")
 @click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object on stdout; needs -o.")
 def command(asked: Asked, rewards: str | None, pass_at: float, out: str | None, as_json: bool) -> None:

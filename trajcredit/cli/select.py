@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 import msgspec
 
+from trajcredit.cli.numbers import FINITE
 from trajcredit.cli.options import Asked, finish, logs, read_batch
 from trajcredit.cli.streams import json_stdout
 from trajcredit.cli.terminal import amount, line, say
@@ -35,7 +36,7 @@ MOST_NAMED = 10
     show_default=True,
     help="Fine-tuning rows, preference pairs, or trajectories.",
 )
-@click.option("--pass-at", type=float, metavar="X", help="Outcomes of X and more pass [1.0; with --best-of all].")
+@click.option("--pass-at", type=FINITE, metavar="X", help="Outcomes of X and more pass [1.0; with --best-of all].")
 @click.option("--best-of", type=click.IntRange(min=1), metavar="N", help="At most N rows of a group, best first.")
 @click.option("--per-task", type=click.IntRange(min=1), metavar="N", help="At most N rows of a task, best first.")
 @click.option("--distinct", is_flag=True, help="Rollouts of a group with the same calls count once.")
@@ -46,8 +47,8 @@ MOST_NAMED = 10
     show_default=True,
     help="Groups whose outcomes are all equal.",
 )
-@click.option("--max-lag", type=float, metavar="K", help="Withhold what is more than K policy versions old.")
-@click.option("--current-version", type=float, metavar="V", help="What that is counted from [the newest read].")
+@click.option("--max-lag", type=FINITE, metavar="K", help="Withhold what is more than K policy versions old.")
+@click.option("--current-version", type=FINITE, metavar="V", help="What that is counted from [the newest read].")
 @click.option("-o", "--out", metavar="FILE", help="Write the rows to FILE; else to stdout.")
 @click.option("--json", "as_json", is_flag=True, help="The summary as one JSON object on stdout; needs -o.")
 def command(

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from trajcredit.cli.numbers import FINITE
 from trajcredit.cli.options import Asked, finish, logs, read_batch
 from trajcredit.cli.streams import json_stdout
 from trajcredit.cli.terminal import COMPILING, working
@@ -37,7 +38,7 @@ FORMS = ("text", "md", "json")
 )
 @click.option("--labels", metavar="FILE", help="Verdicts of people: JSON lines, trajcredit.label/1 or a benchmark's.")
 @click.option("--rewards", metavar="FILE", help="JSON, JSON lines or CSV: trajectory id or file name, and its reward.")
-@click.option("--pass-at", type=float, default=0.5, show_default=True, help="An outcome of at least this passes.")
+@click.option("--pass-at", type=FINITE, default=0.5, show_default=True, help="An outcome of at least this passes.")
 @click.option("--draws", type=click.IntRange(min=1), default=2000, show_default=True, help="Of the bootstrap.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the bootstrap.")
 @click.option("--to", type=click.Choice(FORMS), default="text", show_default=True, help="Form of the report.")

@@ -1,60 +1,64 @@
-"""What an engine is: one function over many items, results in the order of the items, whoever dies meanwhile."""
+"""What an engine is, and which there are."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
-from types import TracebackType
-from typing import Protocol, Self, TypeVar
+from contextlib import AbstractContextManager
+from typing import ClassVar, Literal, Protocol, TypeVar, get_args
 
-__all__ = ["ATTEMPTS", "ENGINES", "Engine", "InProcess"]
+from trajcredit.errors import InputError, UnknownNameError
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+__all__ = ["ATTEMPTS", "NAMES", "Engine", "Name", "engine"]
 
-ENGINES = ("in-process", "pool", "ray")
-"""The names of all engines, the default first."""
+T = TypeVar("T")
+R = TypeVar("R")
+
+Name = Literal["in-process", "pool", "ray"]
+NAMES: tuple[Name, ...] = get_args(Name)
 ATTEMPTS = 3
-"""How often an item is tried where the worker that has it dies."""
+"""How often a task is begun whose worker died."""
 
 
 class Engine(Protocol):
-    """Open with `with`: workers start when there is work, and none is left behind, however the block ends.
+    """Works on tasks; a context manager's value, done with when the block ends."""
 
-    name       one of ENGINES
-    workers    processes that work at once; 1 where it is this one
-    """
-
-    name: str
+    name: ClassVar[Name]
     workers: int
 
-    def map(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """`do` of every item, in order. Both are pickled, `do` by its name, where the work is done elsewhere.
+    def map(self, work: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
+        """What `work` gives for each task, in the order of the tasks; a few are ahead of what was taken.
 
-        What `do` raises is raised here, in its place. An item whose worker dies is given to another, ATTEMPTS times in
-        all, then EngineError. `do` may so be called again: it must write nothing.
+        `work` is a function of a module, without effects that would hurt if it is begun twice: a task whose worker
+        dies is begun again, up to ATTEMPTS times, and then EngineError. What `work` raises is raised here.
         """
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+        ...
 
 
-class InProcess:
-    """The work is done here, one item after the other."""
+def engine(name: str, workers: int | None = None) -> AbstractContextManager[Engine]:
+    """The engine of that name, with so many workers; none = one a core.
 
-    name = "in-process"
-    workers = 1
+    UnknownNameError where there is none, InputError where its package is not installed or it has no such number.
+    """
+    if name not in NAMES:
+        raise UnknownNameError("engine", name, NAMES)
+    if workers is not None and workers < 1:
+        raise InputError(f"workers: expected at least 1, found {workers}")
+    if name == "in-process":
+        if workers is not None and workers > 1:
+            raise InputError(f"the engine in-process has 1 worker, not {workers}: --engine pool has several")
+        from trajcredit.engines.in_process import InProcess
 
-    def map(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """`do` of every item."""
-        return map(do, items)
+        return InProcess()
+    if name == "pool":
+        from trajcredit.engines.pool import Pool
 
-    def __enter__(self) -> Self:
-        return self
+        return Pool(workers or cores())
+    from trajcredit.engines.ray import OnRay
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Nothing to end."""
+    return OnRay(workers)
+
+
+def cores() -> int:
+    """Cores that this process may have."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

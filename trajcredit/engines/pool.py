@@ -1,108 +1,156 @@
-"""A pool of processes: fresh ones, begun when there is work; one that dies is replaced, its items done again."""
+"""Work done by processes of this machine.
+
+Workers are started afresh (spawn), so that no lock of this process is copied half held; each has one thread for
+numerics, ignores Ctrl-C, which this process hears for all, and ends when this process is gone.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import Connection
-from types import TracebackType
-from typing import Self, TypeVar
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
 
-from trajcredit.engines.base import ATTEMPTS
-from trajcredit.engines.workers import begin
+from trajcredit.engines.base import ATTEMPTS, Name
 from trajcredit.errors import EngineError
 
-__all__ = ["Pool"]
+__all__ = ["ONE_THREAD", "Pool"]
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+T = TypeVar("T")
+R = TypeVar("R")
 
+ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""Settings under which a worker works with one thread: there are as many workers as cores."""
 AHEAD = 2
-"""Items that are out for each worker: so many results wait in memory at most until they are asked for."""
+"""Tasks a worker that are handed out before their results are taken."""
+WATCH = 1.0
+"""Seconds between looks whether the parent is there."""
+
+
+@dataclass(slots=True)
+class _Begun:
+    """A task that was handed out."""
+
+    task: Any
+    future: Future[Any]
+    attempts: int = 1
 
 
 class Pool:
-    """Spawned, never forked: threads of this process, numba's and torch's, do not survive a fork."""
+    """So many processes, for as long as the block lasts."""
 
-    name = "pool"
+    name: ClassVar[Name] = "pool"
 
-    def __init__(self, workers: int | None = None) -> None:
-        self.workers = workers or _cores()
-        self._executor: ProcessPoolExecutor | None = None
-        self._lifeline: Connection | None = None
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._pool: ProcessPoolExecutor | None = None
 
-    def map(self, do: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """`do` of every item, in order. When a process dies, all items out are given to new ones."""
-        rest = iter(items)
-        out: deque[tuple[Item, Future[Result]]] = deque()
-        while True:
-            while len(out) < AHEAD * self.workers and (more := next(rest, None)) is not None:
-                out.append((more, self._submit(do, more)))
-            if not out:
-                return
-            yield self._first(do, out)
-
-    def _first(self, do: Callable[[Item], Result], out: deque[tuple[Item, Future[Result]]]) -> Result:
-        """The result of the first item that is out, which is out no more."""
-        for _ in range(ATTEMPTS):
-            try:
-                result = out[0][1].result()
-            except BrokenProcessPool:
-                self._end(at_once=True)
-                for n, (item, future) in enumerate(out):
-                    if not future.done() or future.cancelled() or future.exception() is not None:
-                        out[n] = item, self._submit(do, item)
-            else:
-                out.popleft()
-                return result
-        raise EngineError(
-            f"a worker process died {ATTEMPTS} times over the same work, so it was given up; where memory is short, "
-            "fewer --workers need less, and --engine in-process needs least"
-        )
-
-    def _submit(self, do: Callable[[Item], Result], item: Item) -> Future[Result]:
-        if self._executor is None:
-            self._begin()
-        assert self._executor is not None
-        try:
-            return self._executor.submit(do, item)
-        except BrokenProcessPool as error:  # died idle: told where the result is asked for
-            failed: Future[Result] = Future()
-            failed.set_exception(error)
-            return failed
-
-    def _begin(self) -> None:
-        fresh = multiprocessing.get_context("spawn")
-        reader, self._lifeline = fresh.Pipe(duplex=False)
-        self._executor = ProcessPoolExecutor(self.workers, mp_context=fresh, initializer=begin, initargs=(reader,))
-
-    def _end(self, at_once: bool) -> None:
-        executor, lifeline = self._executor, self._lifeline
-        self._executor = self._lifeline = None
-        if lifeline is not None and at_once:
-            lifeline.close()
-        if executor is not None:
-            executor.shutdown(wait=True, cancel_futures=True)
-        if lifeline is not None:
-            lifeline.close()
-
-    def __enter__(self) -> Self:
+    def __enter__(self) -> Pool:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End the workers: at once where something failed or Ctrl-C was pressed."""
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._end(at_once=kind is not None)
 
+    def map(self, work: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
+        """As `Engine.map`."""
+        waiting: deque[_Begun] = deque()
+        left = iter(tasks)
+        finished = False
+        while waiting or not finished:
+            while not finished and len(waiting) < AHEAD * self.workers:
+                try:
+                    task = next(left)
+                except StopIteration:
+                    finished = True
+                else:
+                    waiting.append(_Begun(task, self._submit(work, task)))
+            if not waiting:
+                return
+            try:
+                result: R = waiting[0].future.result()
+            except BrokenProcessPool:
+                self._again(work, waiting)
+            else:
+                waiting.popleft()
+                yield result
 
-def _cores() -> int:
-    """Cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS and Windows
-        return os.cpu_count() or 1
+    def _submit(self, work: Callable[[Any], Any], task: Any) -> Future[Any]:
+        for _ in range(ATTEMPTS):
+            if self._pool is None:
+                self._pool = ProcessPoolExecutor(
+                    self.workers, multiprocessing.get_context("spawn"), _begin, (os.getpid(),)
+                )
+            try:
+                with _environment(ONE_THREAD):  # processes are started when there is work for them
+                    return self._pool.submit(work, task)
+            except BrokenProcessPool:
+                self._end(at_once=True)
+        raise EngineError(f"{ATTEMPTS} pools of {self.workers} workers broke before they had work")
+
+    def _again(self, work: Callable[[Any], Any], waiting: deque[_Begun]) -> None:
+        """A new pool for the tasks without a result; a worker that dies takes those of its pool with it."""
+        self._end(at_once=True)
+        for one in waiting:
+            if one.future.done() and not one.future.cancelled() and one.future.exception() is None:
+                continue
+            if one.future.done() and not one.future.cancelled():
+                failed = one.future.exception()
+                if failed is not None and not isinstance(failed, BrokenProcessPool):
+                    continue  # it failed by itself, and is raised when its turn comes
+            if one.attempts == ATTEMPTS:
+                why = "killed, out of memory (fewer workers need less of it), or a crash in native code"
+                raise EngineError(f"workers died {ATTEMPTS} times at a task, or beside it: {why}")
+            one.attempts += 1
+            one.future = self._submit(work, one.task)
+
+    def _end(self, at_once: bool) -> None:
+        pool, self._pool = self._pool, None
+        if pool is None:
+            return
+        processes = list((pool._processes or {}).values())
+        pool.shutdown(wait=not at_once, cancel_futures=True)
+        if at_once:  # what they work on nobody waits for
+            for process in processes:
+                with suppress(OSError, ValueError):
+                    process.terminate()
+            for process in processes:
+                process.join(10)
+
+
+class _environment:  # noqa: N801 - a context manager, named as one
+    """Variables of the environment for as long as the block lasts."""
+
+    def __init__(self, values: dict[str, str]) -> None:
+        self._values = values
+
+    def __enter__(self) -> None:
+        self._before = {name: os.environ.get(name) for name in self._values}
+        os.environ.update(self._values)
+
+    def __exit__(self, *_: object) -> None:
+        for name, value in self._before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _begin(parent: int) -> None:
+    """What a worker does first."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ.update(ONE_THREAD)
+    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(WATCH)
+    os._exit(1)

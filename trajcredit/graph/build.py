@@ -10,7 +10,7 @@ from itertools import chain
 
 import numpy as np
 
-from trajcredit.arrays import BOOL, offsets_of
+from trajcredit.arrays import BOOL, I64, offsets_of
 from trajcredit.graph.calls import Call, CallLog, Resource, read_calls
 from trajcredit.graph.control import context_edges, control_edges, turn_edges
 from trajcredit.graph.days import day_edges
@@ -22,7 +22,6 @@ from trajcredit.graph.overrides import stated, with_overrides
 from trajcredit.graph.retold import outdate_known, outdate_unseen, retold_edges
 from trajcredit.graph.spangraph import SpanGraph
 from trajcredit.graph.state import Texts, state_edges
-from trajcredit.graph.text import is_withheld
 from trajcredit.graph.value_edges import found_edges, value_edges
 from trajcredit.graph.values import Values, find_values
 from trajcredit.model import Note, Trajectory, check
@@ -140,29 +139,31 @@ def _assemble(built: list[tuple[CallLog, EdgeList]], values: Values, fails: list
     """All edges of the chunk as arrays, then one view of them a trajectory."""
     parents: list[int] = []
     reasons: list[Reason] = []
-    matches: list[int] = []
+    tokens: list[int] = []
     details: list[dict[int, str]] = []
-    for first, (_, edges) in zip(values.span_offsets.tolist(), built, strict=False):
+    sizes: list[int] = []
+    for _, edges in built:
         start = len(parents)
         told: dict[int, str] = {}
-        for child, into in enumerate(edges.into, first):
+        sizes += map(len, edges.into)
+        for into in edges.into:
             for parent in sorted(into) if len(into) > 1 else into:
                 reason = into[parent]
-                found = reason.matches
                 if reason.detail:
                     told[len(parents) - start] = reason.detail
-                for k in range(0, len(found), 2):
-                    matches += (child, found[k], first + parent, found[k + 1])
+                if reason.matches:
+                    tokens += reason.matches
                 parents.append(parent)
                 reasons.append(reason)
         details.append(told)
-    edge_offsets = offsets_of(len(into) for _, edges in built for into in edges.into)
+    edge_offsets = offsets_of(sizes)
     ends = edge_offsets[values.span_offsets].tolist()
     rule_column = np.array([reason.rule for reason in reasons], dtype=np.uint8)
     weight_column = np.array([reason.weight for reason in reasons], dtype=np.float64)
     kind_column, parent_column = _KIND_OF_RULE[rule_column], np.array(parents, dtype=np.int64)
-    match_offsets = offsets_of(len(reason.matches) // 2 for reason in reasons)
-    ranges = values.ranges(np.array(matches, dtype=np.int64).reshape(-1, 4))
+    found = np.array([len(reason.matches) // 2 for reason in reasons], dtype=np.int64)
+    match_offsets = offsets_of(found)
+    ranges = values.ranges(_matches(values, edge_offsets, parent_column, found, tokens))
     is_write, basis, is_error = _effects((log for log, _ in built), fails)
     graphs = []
     for t, (log, _) in enumerate(built):
@@ -183,19 +184,27 @@ def _assemble(built: list[tuple[CallLog, EdgeList]], values: Values, fails: list
                 is_write=is_write[first:last],
                 write_basis=tuple(basis[first:last]),
                 is_error=is_error[first:last],
-                notes=_notes(int(values.ignored[t]), log.trajectory),
+                notes=_notes(int(values.ignored[t]), sum(values.withheld[first:last])),
             )
         )
     return [with_overrides(graph, stated(graph.trajectory.edges)) for graph in graphs]
 
 
-def _notes(ignored: int, trajectory: Trajectory) -> tuple[Note, ...]:
+def _matches(values: Values, edge_offsets: I64, parents: I64, found: I64, tokens: list[int]) -> I64:
+    """i64[M, 4]: child span, child token, parent span, parent token; `found[e]` of them at edge e, in order."""
+    child = np.repeat(np.arange(len(edge_offsets) - 1), np.diff(edge_offsets))
+    first = np.repeat(values.span_offsets[:-1], np.diff(values.span_offsets))
+    pairs = np.array(tokens, dtype=np.int64).reshape(-1, 2)
+    ends = np.stack([child, parents + first[child]], axis=1).repeat(found, axis=0)
+    return np.stack([ends[:, 0], pairs[:, 0], ends[:, 1], pairs[:, 1]], axis=1)
+
+
+def _notes(ignored: int, withheld: int) -> tuple[Note, ...]:
     found = []
     if ignored:
         uses = "1 use" if ignored == 1 else f"{ignored:,} uses"
         text = f"{uses} of values that most observations hold: too common to prove anything"
         found.append(Note("common-values", text))
-    withheld = sum(is_withheld(span) for span in trajectory.spans)
     if withheld:
         spans = "1 span is" if withheld == 1 else f"{withheld:,} spans are"
         found.append(Note("withheld", f"{spans} withheld in the log: nothing was looked for there"))

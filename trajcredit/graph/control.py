@@ -102,15 +102,18 @@ def _closing(log: CallLog, edges: EdgeList, forms_of: Callable[[int], Iterable[i
     """
     spans = log.trajectory.spans
     effects = [call for call in log.calls if call.is_effect]
-    messages = [i for i, s in enumerate(spans) if s.kind == "assistant" and not _goes_on(spans, i)]
-    messages += [call.span for call in log.calls[-1:] if _finishes(log, call.span)]
-    if not effects or not messages or effects[0].span > messages[-1]:
+    if not effects:
+        return
+    since = effects[0].span + 1
+    messages = [i for i in range(since, len(spans)) if spans[i].kind == "assistant" and not _goes_on(spans, i)]
+    messages += [call.span for call in log.calls[-1:] if call.span >= since and _finishes(log, call.span)]
+    if not messages:
         return
     reports, number = set(messages), {call.span: k for k, call in enumerate(effects)}
-    reached: list[int] = []
-    done: list[int] = []
-    so_far = 0
-    for i in range(messages[-1] + 1):
+    reached = [0] * since
+    done = [0] * since
+    so_far = 1
+    for i in range(since, messages[-1] + 1):
         known = 0
         for parent, reason in edges.into[i].items():
             if reason.weight >= CLAIM:

@@ -64,11 +64,11 @@ def folder_edges(log: CallLog, first: int, values: Values, edges: EdgeList) -> N
 
 def _in_made(call: Call, made: dict[str, int], last: int, log: CallLog, edges: EdgeList) -> None:
     """From the call that made a folder, or the last observation where that lists it, to a call that names it."""
-    words = re.findall(r"[\w./-]+", call.said)
     spans = log.trajectory.spans
     seen = last >= 0 and (spans[last].kind == "user" or spans[last].turn < call.turn)
-    listed = set(_LISTED.findall(spans[last].text[:MOST_LISTED])) if seen else set[str]()
-    for word in words:
+    listing = spans[last].text[:MOST_LISTED] if seen else ""
+    listed = set(_LISTED.findall(listing)) if "/" in listing else set[str]()
+    for word in re.findall(r"[\w./-]+", call.said) if made or listed else ():
         inside = [word[:at] for at in (*(m.start() for m in re.finditer("/", word)), len(word)) if at]
         maker = next((made[folder] for folder in inside if folder in made), None)
         if maker is not None and log.by_span[maker].turn < call.turn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from trajcredit.graph.calls import CallLog
-from trajcredit.graph.edges import EdgeList
+from trajcredit.graph.edges import EdgeList, Reason
 from trajcredit.graph.evidence import CLAIM, ONE_OF_MANY, OUTDATED, RULE_CODES, RULES
 from trajcredit.graph.values import Values
 from trajcredit.kernels import scan, words
@@ -37,25 +37,28 @@ def retold_edges(log: CallLog, first: int, told: dict[int, list[int]], values: V
     message is about what the answer says of it. A failed result has its own edge (`control.context_edges`).
     """
     for child, tokens in told.items():
-        of_form = {int(form): token for form, token in zip(values.tokens[tokens, scan.FORM], tokens, strict=True)}
+        of_form = {values.form_of[token]: token for token in tokens}
         for parent in _latest(log, child):
             call = log.by_span.get(parent)
             if call is None or call.failed:
                 continue
             there = values.places(first + parent, of_form)
+            if not there:
+                continue
             telling = values.tokens[list(there.values())]
-            if telling[:, scan.BITS].sum() < 100 * FLOOR:
+            bits = int(telling[:, scan.BITS].sum())
+            if bits < 100 * FLOOR:
                 continue
             known = edges.into[child].get(parent)
             if known is None or known.weight < CLAIM:
                 shown = [token for form in of_form if form in there for token in (of_form[form], there[form])]
-                figures = (telling[:, scan.FLAGS] & words.NUMBER != 0).all() and telling[
-                    :, scan.BITS
-                ].sum() < 100 * CLEAR
+                figures = bits < 100 * CLEAR and bool((telling[:, scan.FLAGS] & words.NUMBER != 0).all())
                 rule = "same_figure" if figures else "retold"
                 edges.add(parent, child, rule, tuple(shown[: 2 * MOST_MATCHES]))
-            unasked = there.keys() - values.places(first + call.span, there).keys()
-            _give_way(log, child, parent, unasked, values, edges)
+            older = _older(log, child, parent, edges)
+            if older:
+                unasked = there.keys() - values.places(first + call.span, there).keys()
+                _give_way(edges.into[child], older, unasked, values)
 
 
 def outdate_unseen(log: CallLog, edges: EdgeList) -> None:
@@ -81,13 +84,18 @@ def outdate_known(edges: EdgeList) -> None:
                         into[parent] = reason._replace(weight=OUTDATED)
 
 
-def _give_way(log: CallLog, child: int, latest: int, shown: Set[int], values: Values, edges: EdgeList) -> None:
+def _older(log: CallLog, child: int, latest: int, edges: EdgeList) -> list[int]:
+    """Results before the latest whose values explain a message."""
+    spans, value = log.trajectory.spans, RULE_CODES["value"]
+    into = edges.into[child].items()
+    return [at for at, reason in into if at < latest and reason.rule == value and spans[at].kind == "tool_result"]
+
+
+def _give_way(into: dict[int, Reason], older: list[int], shown: Set[int], values: Values) -> None:
     """Older results that explain nothing which a later one does not show afresh become candidates."""
-    spans = log.trajectory.spans
-    for parent, reason in edges.into[child].items():
-        older = parent < latest and spans[parent].kind == "tool_result" and reason.rule == RULE_CODES["value"]
-        if older and shown >= set(values.tokens[list(reason.matches[::2]), scan.FORM].tolist()):
-            edges.into[child][parent] = reason._replace(weight=OUTDATED)
+    for parent in older:
+        if shown >= {values.form_of[token] for token in into[parent].matches[::2]}:
+            into[parent] = into[parent]._replace(weight=OUTDATED)
 
 
 def _latest(log: CallLog, child: int) -> Sequence[int]:

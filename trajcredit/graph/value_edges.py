@@ -15,6 +15,8 @@ from trajcredit.kernels import scan, words
 
 __all__ = ["found_edges", "value_edges"]
 
+DERIVED = ("neighbour", "field_sum")
+"""Rules whose sentence names more than the values."""
 SHOWN_AGAIN = 2
 """Later results that showed all an edge rests on: from so many on it is doubtful which of them was read."""
 
@@ -32,7 +34,7 @@ def value_edges(
     An id that a result shows again is an edge only where the call that made it set something up or changed something:
     looking a thing up twice is no session.
     """
-    spans = log.trajectory.spans
+    spans, form_of = log.trajectory.spans, values.form_of
     told: dict[int, list[int]] = {}
     given_by_user = _from_user(log, first, found, values)
     worked_on = _worked_on(log, first, values)
@@ -54,15 +56,14 @@ def value_edges(
         weight = value_weight(bits, spans[parent].kind == "user") if name == "value" else None
         if name == "value" and spans[parent].kind == "tool_result":
             files = worked_on.get(child, {})
-            forms = values.tokens[list(matches[::2]), scan.FORM].tolist()
-            if since >= SHOWN_AGAIN or all(files.get(form, -1) > parent for form in forms):
+            if since >= SHOWN_AGAIN or all(files.get(form_of[token], -1) > parent for token in matches[::2]):
                 weight = ONE_OF_MANY
-        edges.add(parent, child, name, matches, _detail(name, matches, values), weight)
+        edges.add(parent, child, name, matches, _detail(name, matches, values) if name in DERIVED else "", weight)
         used = log.by_span.get(parent)
         if used is not None:
             used.consumed = True
         elif spans[parent].kind == "user" and spans[child].kind == "tool_call":
-            given = set(values.tokens[list(matches[::2]), scan.FORM].tolist())
+            given = {form_of[token] for token in matches[::2]}
             call = log.by_span[child]
             call.from_user |= any(name.whole and name.form in given for name in call.names)
     return told
@@ -74,7 +75,7 @@ def _from_user(log: CallLog, first: int, found: Sequence[Found], values: Values)
     given: dict[int, set[int]] = {}
     for child, parent, _, _, matches, _ in found:
         if spans[parent - first].kind == "user":
-            given.setdefault(child - first, set()).update(values.tokens[list(matches[::2]), scan.FORM].tolist())
+            given.setdefault(child - first, set()).update(values.form_of[token] for token in matches[::2])
     return given
 
 
@@ -95,7 +96,7 @@ def _confirms(tokens: Sequence[int], given: set[int], values: Values) -> bool:
     that no user turn explains. A name or an id only says what is spoken of, whoever repeats it."""
     for token in tokens:
         flags = values.tokens[token, scan.FLAGS]
-        if values.tokens[token, scan.FORM] not in given or (flags & words.NUMBER and not flags & words.IDKEY):
+        if values.form_of[token] not in given or (flags & words.NUMBER and not flags & words.IDKEY):
             return True
     return False
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from trajcredit.arrays import BOOL, I32, I64, U8, offsets_of
 from trajcredit.graph.calls import Resource
-from trajcredit.graph.text import TextBuffer, collect, told
+from trajcredit.graph.text import TextBuffer, collect, is_withheld
 from trajcredit.kernels import carriers, forms, match, resources, scan, walk, words
-from trajcredit.model import Trajectory
+from trajcredit.model import Trajectory, body
 
 __all__ = ["RULE_NAMES", "Values", "find_values"]
 
@@ -28,6 +28,18 @@ ROLES = {
     "meta": carriers.SYSTEM,
 }
 ACTIONS = (carriers.CALLS, carriers.SAYS, carriers.REASONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """Some tokens of every text, in order: found for all texts at once, looked up text by text."""
+
+    tokens: list[int]
+    bounds: list[int]
+
+    def of(self, text: int) -> list[int]:
+        """Those of one text."""
+        return self.tokens[self.bounds[text] : self.bounds[text + 1]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +66,22 @@ class Values:
     token_offsets: I64
     text_of: I64
     texts: TextBuffer
+    withheld: list[bool]
+    """Spans whose whole body is withheld."""
+    form_of: list[int]
+    """Normal form of every token."""
+    path_tokens: Picked
+    """Whole paths; no JSON keys."""
+    file_tokens: Picked
+    """Paths and their ends; no JSON keys."""
+    date_tokens: Picked
+    """Dates; no JSON keys."""
+    forms: I32
+    """i32[K] the same."""
+    keyless: BOOL
+    """bool[K] tokens that are no JSON keys."""
+    marks: BOOL
+    """bool[forms + 1]: scratch, false between calls; -1 is the last."""
 
     def ranges(self, matches: I64) -> I64:
         """Matches i64[M, 4] (child span, child token, parent span, parent token) as character ranges of the bodies."""
@@ -86,41 +114,36 @@ class Values:
 
     def text_at(self, token: int) -> str:
         """A token as its normal text."""
-        start, end = self.tokens[token, scan.START], self.tokens[token, scan.END]
-        return bytes(self.texts.data[start:end]).decode("utf-8", "replace").replace("\x01", "")
+        start, end = self.tokens[token, scan.START : scan.END + 1].tolist()
+        return self.texts.data[start:end].tobytes().decode("utf-8", "replace").replace("\x01", "")
 
     def places(self, span: int, forms_: Collection[int]) -> dict[int, int]:
         """Of these normal forms those that stand in a span, and the first token of each; no JSON keys."""
-        text = int(self.text_of[span])
-        lo, hi = self.token_offsets[text], self.token_offsets[text + 1]
-        rows = self.tokens[lo:hi]
-        found = np.isin(rows[:, scan.FORM], list(forms_)) & (rows[:, scan.FLAGS] & words.KEY == 0)
-        at = np.flatnonzero(found)[::-1]
-        return dict(zip(rows[at, scan.FORM].tolist(), (at + lo).tolist(), strict=True))
+        text = self.text_of[span]
+        lo, hi = self.token_offsets[text : text + 2].tolist()
+        wanted = list(forms_)
+        self.marks[wanted] = True
+        found = self.marks[self.forms[lo:hi]].nonzero()[0]
+        self.marks[wanted] = False
+        if not len(found):
+            return {}
+        at = found[self.keyless[lo:hi][found]][::-1] + lo
+        return dict(zip(self.forms[at].tolist(), at.tolist(), strict=True))
 
     def paths(self, span: int, lines: bool = False) -> list[str]:
         """Paths in a span, whole, as normal text; no JSON keys. `lines`: only in first lines, after any "cd X &&"."""
-        text = int(self.text_of[span])
-        lo, hi = self.token_offsets[text], self.token_offsets[text + 1]
-        flags = self.tokens[lo:hi, scan.FLAGS]
-        found = (flags & words.PATH != 0) & (flags & (words.PART | words.KEY) == 0)
-        found &= (flags & words.COMMAND != 0) | (not lines)
-        return [self.text_at(token) for token in (lo + np.flatnonzero(found)).tolist()]
+        tokens = self.path_tokens.of(int(self.text_of[span]))
+        if lines:
+            tokens = [token for token in tokens if self.tokens[token, scan.FLAGS] & words.COMMAND]
+        return list(map(self.text_at, tokens))
 
     def files(self, span: int) -> set[int]:
         """Normal forms of the paths in a span and of their ends; no JSON keys."""
-        text = int(self.text_of[span])
-        rows = self.tokens[self.token_offsets[text] : self.token_offsets[text + 1]]
-        found = (rows[:, scan.FLAGS] & words.PATH != 0) & (rows[:, scan.FLAGS] & words.KEY == 0)
-        return set(rows[found, scan.FORM].tolist()) - {-1}
+        return {self.form_of[token] for token in self.file_tokens.of(int(self.text_of[span]))} - {-1}
 
     def dates(self, span: int) -> list[tuple[int, int]]:
         """Normal form and token of every date in a span; no JSON keys."""
-        text = int(self.text_of[span])
-        lo, hi = self.token_offsets[text], self.token_offsets[text + 1]
-        flags = self.tokens[lo:hi, scan.FLAGS]
-        at = lo + np.flatnonzero((flags & words.DATE != 0) & (flags & words.KEY == 0))
-        return list(zip(self.tokens[at, scan.FORM].tolist(), at.tolist(), strict=True))
+        return [(self.form_of[token], token) for token in self.date_tokens.of(int(self.text_of[span]))]
 
     def telling_of(self, first: int, span: int, quoted: bool = False) -> frozenset[int]:
         """Normal forms in a span that are more than words of the language, or stand in quotes; no JSON keys."""
@@ -148,13 +171,17 @@ def find_values(trajectories: Sequence[Trajectory], failed: BOOL, stores: BOOL) 
     spans = [span for t in trajectories for span in t.spans]
     span_offsets = offsets_of(len(t.spans) for t in trajectories)
     number: dict[str, int] = {}
-    text_of = np.array([number.setdefault(told(span), len(number)) for span in spans], dtype=np.int64)
+    withheld = [is_withheld(span) for span in spans]
+    said = ("" if hidden else body(span) for span, hidden in zip(spans, withheld, strict=True))
+    text_of = np.array([number.setdefault(text, len(number)) for text in said], dtype=np.int64)
     declared = np.array([_declarations(t, number) for t in trajectories], dtype=np.int64)
     texts = collect(list(number))
     tokens, token_offsets, table = _scan(texts)
     table_of_spans = _span_matrix(trajectories, text_of, failed, stores, span_offsets)
     edges, matches, ignored = _walk(texts.data, span_offsets, declared, table_of_spans, tokens, token_offsets, table)
     resource_offsets, named = _resources(texts.data, table_of_spans, tokens, token_offsets)
+    flags = tokens[:, scan.FLAGS]
+    paths, keys = flags & words.PATH != 0, flags & words.KEY != 0
     return Values(
         span_offsets=span_offsets,
         edges=edges,
@@ -167,7 +194,20 @@ def find_values(trajectories: Sequence[Trajectory], failed: BOOL, stores: BOOL) 
         token_offsets=token_offsets,
         text_of=text_of,
         texts=texts,
+        withheld=withheld,
+        form_of=tokens[:, scan.FORM].tolist(),
+        forms=np.ascontiguousarray(tokens[:, scan.FORM]),
+        keyless=~keys,
+        path_tokens=_picked(paths & ~keys & (flags & words.PART == 0), token_offsets),
+        file_tokens=_picked(paths & ~keys, token_offsets),
+        date_tokens=_picked((flags & words.DATE != 0) & ~keys, token_offsets),
+        marks=np.zeros(len(table[1]) + 1, dtype=bool),
     )
+
+
+def _picked(chosen: BOOL, token_offsets: I64) -> Picked:
+    at = np.flatnonzero(chosen)
+    return Picked(at.tolist(), np.searchsorted(at, token_offsets).tolist())
 
 
 def _declarations(trajectory: Trajectory, number: dict[str, int]) -> int:

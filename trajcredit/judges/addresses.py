@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Callable, Iterable
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -9,12 +10,13 @@ from typing import Any, TypeAlias
 
 from trajcredit.errors import JudgeError
 
-__all__ = ["ForbiddenError", "Lookup", "allowed_host", "forbidden", "resolved"]
+__all__ = ["ForbiddenError", "Lookup", "allowed_host", "forbidden", "host_or_network", "resolved"]
 
 Lookup: TypeAlias = Callable[..., list[Any]]
 """`socket.getaddrinfo`, or what stands in for it in tests."""
 METADATA = (IPv4Address("168.63.129.16"), IPv4Address("169.254.169.254"), IPv6Address("fd00:ec2::254"))
 """Where clouds tell machines their secrets; the first is public by its number."""
+HOST = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?")
 NAT64 = ip_network("64:ff9b::/96")
 SPECIAL = tuple(
     ip_network(one) for one in ("192.0.0.0/24", "192.88.99.0/24", "64:ff9b:1::/48", "3fff::/20", "fec0::/10")
@@ -30,6 +32,17 @@ def allowed_host(host: str, allow: Iterable[str]) -> bool:
     """Whether the operator lists this very host, or a network that its address, written out, lies in."""
     host = host.lower().rstrip(".")
     return any(host == one.rstrip(".") or _within(host, one) for one in allow)
+
+
+def host_or_network(text: str) -> bool:
+    """Whether an operator may list this: an address, a network without bits outside its mask, or the name of a host."""
+    try:
+        ip_network(text.strip("[]"))
+    except ValueError:
+        return (
+            "/" not in text and HOST.fullmatch(text) is not None and not text.rstrip(".").rpartition(".")[2].isdigit()
+        )
+    return True
 
 
 def resolved(host: str, port: int, allow: tuple[str, ...], lookup: Lookup = socket.getaddrinfo) -> tuple[int, Any]:

@@ -71,7 +71,10 @@ class FileAnswers:
                     raise ValueError
                 self._kept[str(row["key"])] = base64.b64decode(row["answer"], validate=True)
             except (ValueError, KeyError, TypeError):
-                raise InputError(f"{self._path}:{number}: expected a row of {SCHEMA}") from None
+                raise InputError(
+                    f"{self._path}:{number}: expected a row of {SCHEMA}; without that line the others are used again, "
+                    "and only what it held is asked for once more"
+                ) from None
             good += len(line)
         self._file.truncate(good)
 

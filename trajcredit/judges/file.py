@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import ClassVar, TypeAlias, get_args
@@ -19,7 +19,7 @@ from trajcredit.graph import SpanGraph
 from trajcredit.judges.base import Basis, Case, Means, Scale, Verdict
 from trajcredit.judges.columns import deltas, scores_after, with_verdicts
 from trajcredit.judges.opinions import SCHEMA, Opinion, fitted, lines, read
-from trajcredit.judges.simple import Simple, verdict_of
+from trajcredit.judges.simple import Refused, Simple, verdict_of
 from trajcredit.judges.simple import read as read_simple
 from trajcredit.model import Note
 from trajcredit.registry import judges
@@ -47,10 +47,14 @@ class Opinions:
     of: dict[str, tuple[Opinion, ...] | list[Simple]]
     """Whole opinions, of which one that could not be given may be followed by one that could; or scores of spans."""
     errors: tuple[ParseError, ...] = ()
+    broken: Mapping[str, int | None] = field(default_factory=dict)
+    """Trajectories that a row is about which could not be read, and its line: what it says of which span is unknown."""
 
     def fit(self, graph: SpanGraph, shared: frozenset[str] = frozenset()) -> Fitted:
         """What the file says of a trajectory, or why it is not judged; `shared` are ids that several logs had."""
         name = graph.trajectory.id
+        if name in self.broken:
+            return f"line {self.broken[name]} is about it, and cannot be read"
         rows = self.of.get(name)
         if not rows:
             return "there is no opinion of it"
@@ -123,7 +127,8 @@ def load(path: Path, scale: Scale | None = None) -> Opinions:
         else:
             whole[row.trajectory_id].append(row)
     if single:
-        return Opinions(path.name, path.name, said or "credit", dict(single), errors)
+        broken = {one.trajectory_id: one.line for one in errors if isinstance(one, Refused) and one.trajectory_id}
+        return Opinions(path.name, path.name, said or "credit", dict(single), errors, broken)
     opinions = [row for rows in whole.values() for row in rows]
     for what, found in (("judges", {one.judge for one in opinions}), ("scales", {one.scale for one in opinions})):
         if len(found) > 1:

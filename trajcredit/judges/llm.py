@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import ClassVar
 
 from trajcredit.errors import InputError, JudgeError, UnknownNameError
+from trajcredit.judges.addresses import ForbiddenError
 from trajcredit.judges.base import Basis, Case, Means, Scale, Verdict
 from trajcredit.judges.llm_asking import Asker, StoppedError
 from trajcredit.judges.llm_prompt import PROMPT_VERSION, questions
@@ -116,6 +117,8 @@ class Llm:
                 start = answer.start if start is None else start
         except StoppedError:
             raise
+        except ForbiddenError as error:  # by the operator's settings: no outage, and no fault of the trajectory
+            raise InputError(f"judge llm: {error}") from None
         except JudgeError as error:
             return Verdict((None,) * len(case.segments), 0.0, missing=str(error))
         return Verdict(tuple(scores), start or 0.0, tuple(reasons))

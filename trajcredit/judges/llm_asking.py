@@ -11,6 +11,7 @@ from threading import Event, Lock
 from typing import Any
 
 from trajcredit.errors import JudgeError
+from trajcredit.judges.addresses import ForbiddenError
 from trajcredit.judges.base import Means
 from trajcredit.judges.llm_answer import Answer, MalformedError, accepted, from_kept, said, to_kept, usage
 from trajcredit.judges.llm_client import AwayError, Reply, post
@@ -30,6 +31,8 @@ IN_A_ROW = 5
 OWN = frozenset({400, 413, 422})
 """Answers about one question, such as that it is too long: the server is there, and the next may be answered."""
 BUSY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+AT_ONCE = frozenset({301, 302, 303, 307, 308, 401})
+"""Answers that no other question would change: after one of them nothing more is asked."""
 
 
 class StoppedError(JudgeError):
@@ -92,11 +95,14 @@ class Asker:
         left = self.model.attempts
         while left:
             self._may_ask(again)
-            again, wait, left = True, None, left - 1
+            sent_again, again, wait, left = again, True, None, left - 1
             try:
                 reply = self.send(self.model, "/chat/completions", self._body(question, plain))
             except AwayError as error:
                 why = str(error)
+            except ForbiddenError:
+                self._unsent(sent_again)
+                raise
             else:
                 if reply.status == 200:
                     self._heard(reply.body, plain)
@@ -106,10 +112,12 @@ class Asker:
                     plain, left = True, self.model.attempts
                     continue
                 if reply.status not in BUSY:
-                    raise self._failed(JudgeError(why), counts=reply.status not in OWN)
+                    refused = JudgeError(why + _hint(self.model, reply.status))
+                    raise self._failed(refused, reply.status not in OWN, reply.status in AT_ONCE)
             if left:
                 (self.sleep or self._ended.wait)(_wait(self.model.attempts - left - 1, wait))
-        raise self._failed(AwayError(f"{why}; it was asked {self.model.attempts} times"))
+        times = "once" if self.model.attempts == 1 else f"{self.model.attempts} times"
+        raise self._failed(AwayError(f"{why}; it was asked {times}"))
 
     def _may_ask(self, again: bool) -> None:
         """Count a request, or say why it may not be sent."""
@@ -140,11 +148,17 @@ class Asker:
                 self.means.spent.tokens_out += counts[1]
                 self.means.spent.cost += self.model.cost(*counts)
 
-    def _failed(self, error: JudgeError, counts: bool = True) -> JudgeError:
-        """The error, which ends the asking if it `counts` and is one of several in a row."""
+    def _unsent(self, again: bool) -> None:
+        """No request after all."""
+        with self._lock:
+            self.means.spent.requests -= 1
+            self.means.spent.retries -= again
+
+    def _failed(self, error: JudgeError, counts: bool = True, at_once: bool = False) -> JudgeError:
+        """The error, which ends the asking at once, or if it `counts` and is one of several in a row."""
         with self._lock:
             self._away = self._away + 1 if counts else 0
-            if self._away >= IN_A_ROW and self._gone is None:
+            if (at_once or self._away >= IN_A_ROW) and self._gone is None:
                 self._gone = self.means.spent.away = str(error)
         return error
 
@@ -154,6 +168,16 @@ class Asker:
             form = {"name": "judgement", "strict": True, "schema": schema(question.scale)}
             asked["response_format"] = {"type": "json_schema", "json_schema": form}
         return json.dumps(asked).encode()
+
+
+def _hint(model: Model, status: int) -> str:
+    """What an operator can do about it."""
+    if status in (401, 403):
+        key = "api_key_env is not set" if model.api_key_env is None else f"is the key in {model.api_key_env} right?"
+        return f": {key}"
+    if status == 404:
+        return f": does base_url end where the API begins, and is there a model {model.model!r}?"
+    return ": redirects are not followed, base_url has to be where it leads" if 300 <= status < 400 else ""
 
 
 def _wait(attempt: int, told: str | None) -> float:

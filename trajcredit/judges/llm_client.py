@@ -7,7 +7,7 @@ import ssl
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import cache
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPConnection, HTTPException, IncompleteRead
 from threading import Timer
 from time import monotonic
 from urllib.parse import urlsplit
@@ -84,6 +84,8 @@ def post(model: Model, path: str, body: bytes, lookup: Lookup = socket.getaddrin
             reply = connection.getresponse()
             found = reply.read(LARGEST + 1)
             status, wait = reply.status, reply.getheader("Retry-After")
+            if reply.length and len(found) <= LARGEST:  # http.client takes a short body without a word
+                raise IncompleteRead(b"", reply.length)
         except (OSError, HTTPException, ValueError) as error:
             raise AwayError(_said(model, error, bool(ended))) from None  # what it quotes may hold the key
         finally:
@@ -108,6 +110,8 @@ def _said(model: Model, error: Exception, ended: bool) -> str:
         return f"{model.host} has no certificate to trust: {error.verify_message}"
     if isinstance(error, OSError) and error.strerror:
         return f"{model.host} cannot be reached: {error.strerror}"
+    if isinstance(error, IncompleteRead):
+        return f"{model.host} broke off in the middle of its answer"
     return f"{model.host} broke off: {type(error).__name__}"
 
 

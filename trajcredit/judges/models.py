@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
 from trajcredit.errors import InputError
-from trajcredit.judges.addresses import allowed_host
+from trajcredit.judges.addresses import allowed_host, host_or_network
 
 __all__ = ["VARIABLE", "Configured", "Model", "Weights", "configured", "load"]
 
@@ -143,6 +143,9 @@ def _model(place: str, name: str, given: Mapping[str, Any]) -> Model:
     allow = given.get("allow", [])
     if not (isinstance(allow, list) and all(isinstance(one, str) and one.strip() for one in allow)):
         raise InputError(f"{place} allow: expected a list of hosts or networks, found {allow!r}")
+    for one in allow:
+        if not host_or_network(one.strip()):
+            raise InputError(f"{place} allow: expected a host or a network such as 10.0.0.0/8, found {one!r}")
     made = Model(
         name=name,
         base_url=given["base_url"].strip().rstrip("/"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
-from typing import BinaryIO
+from typing import Annotated, BinaryIO
 
 import msgspec
 
@@ -55,7 +55,15 @@ class Fault(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fiel
     severity: float
 
 
-class Opinion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="schema", tag=SCHEMA):
+class Opinion(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    tag_field="schema",
+    tag=SCHEMA,
+):
     """A row: one judge on one trajectory.
 
     `digest` is of the spans that were judged: where it is another one now, the opinion is of something else. `missing`
@@ -64,7 +72,7 @@ class Opinion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag
 
     trajectory_id: str
     digest: str | None = None
-    judge: str
+    judge: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
     scale: Scale
     model: str | None = None
     prompt_version: str | None = None

@@ -22,7 +22,7 @@ from trajcredit.judges.opinions import RANGE, lines
 from trajcredit.judges.segments import segmented
 from trajcredit.model import ACTION_KINDS, Span
 
-__all__ = ["Simple", "read", "verdict_of"]
+__all__ = ["Refused", "Simple", "read", "verdict_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,15 @@ class _Row(msgspec.Struct, kw_only=True):
 _decoder = msgspec.json.Decoder(_Row)
 
 
-def read(path: Path, scale: Scale | None = None) -> tuple[Scale, list[Simple | ParseError]]:
+class Refused(ParseError):  # noqa: N818 - a row, named as the others are
+    """A row that is none; its trajectory, where that can be told."""
+
+    def __init__(self, reason: str, file: str, line: int, trajectory_id: str | None) -> None:
+        super().__init__(reason, file, line)
+        self.trajectory_id = trajectory_id
+
+
+def read(path: Path, scale: Scale | None = None) -> tuple[Scale, list[Simple | Refused]]:
     """The scale of a file and its rows, an error in the place of a row that is none.
 
     The scale is the one that rows say, else the one asked for, else credit. InputError where rows say several, or
@@ -75,10 +83,11 @@ def read(path: Path, scale: Scale | None = None) -> tuple[Scale, list[Simple | P
         raise InputError(f"{path}: its scores are on the scale {own}, not {scale}: ask for scale={own}")
     low, high = RANGE[own]
     checked = [
-        ParseError(
+        Refused(
             f"score: expected a number from {low:g} to {high:g} on the scale {own}, found {one.score!r}",
             str(path),
             one.line,
+            one.trajectory_id,
         )
         if isinstance(one, Simple) and one.score is not None and not low <= one.score <= high
         else one
@@ -137,12 +146,12 @@ def _at_span(at: int, message: int | None, spans: Sequence[Span]) -> int | str:
 # ---------------------------------------------------------------- forms of a file
 
 
-def _json(path: Path) -> Iterator[Simple | ParseError]:
+def _json(path: Path) -> Iterator[Simple | Refused]:
     for number, line in lines(path):
         try:
             yield _simple(_decoder.decode(line), number)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
-            yield _refused(error, path, number)
+            yield _refused(error, path, number, _named(line))
 
 
 def _is_csv(path: Path) -> bool:
@@ -150,7 +159,7 @@ def _is_csv(path: Path) -> bool:
     return not first.lstrip().startswith((b"{", b"[")) and b"," in first
 
 
-def _csv(path: Path) -> Iterator[Simple | ParseError]:
+def _csv(path: Path) -> Iterator[Simple | Refused]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, skipinitialspace=True)
@@ -163,13 +172,24 @@ def _csv(path: Path) -> Iterator[Simple | ParseError]:
                 try:
                     yield _simple(msgspec.convert({"score": None, **cells}, _Row, strict=False), reader.line_num)
                 except (msgspec.ValidationError, ValueError) as error:
-                    yield _refused(error, path, reader.line_num)
+                    yield _refused(error, path, reader.line_num, cells.get("trajectory_id"))
     except (csv.Error, UnicodeDecodeError) as error:
         raise InputError(f"{path}: no CSV: {error}") from error
 
 
-def _refused(error: Any, path: Path, line: int) -> ParseError:
-    return ParseError(f"expected trajectory_id, span or message_index, and score: {error}", str(path), line)
+def _refused(error: Any, path: Path, line: int, trajectory_id: str | None) -> Refused:
+    expected = "expected trajectory_id, span or message_index, and score"
+    return Refused(f"{expected}: {error}", str(path), line, trajectory_id)
+
+
+def _named(line: bytes) -> str | None:
+    """The trajectory of a row that is none, where it can be told."""
+    try:
+        row = msgspec.json.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError):
+        return None
+    name = row.get("trajectory_id") if isinstance(row, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _simple(row: _Row, line: int) -> Simple:

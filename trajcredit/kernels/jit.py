@@ -27,7 +27,7 @@ from numba.misc.appdirs import AppDirs
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["KEPT_IN", "jit"]
+__all__ = ["KEPT_IN", "jit", "threads"]
 
 LOCK = "in-use"
 """File in a folder that is locked by whoever uses it; its time is that of the last start."""
@@ -51,6 +51,11 @@ def jit(function: F) -> F:
         return cast("F", njit(nogil=True)(function))
     with _cache_at(KEPT_IN):
         return cast("F", njit(cache=True, nogil=True)(function))
+
+
+def threads() -> int:
+    """How many threads numba would use: NUMBA_NUM_THREADS, by default the cores that this process may have."""
+    return int(_numba.NUMBA_NUM_THREADS)
 
 
 def _place() -> Path | None:

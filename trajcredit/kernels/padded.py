@@ -7,13 +7,14 @@ which took longer than the arithmetic at 1024 x 8192.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from trajcredit.arrays import F64, I64
 from trajcredit.kernels.jit import jit
+from trajcredit.kernels.pieces import by_rows, row_pieces
 
 __all__ = ["F32", "padded_broadcast", "padded_gae", "padded_sums"]
 
@@ -33,9 +34,17 @@ def padded_gae(rewards: F32, values: F32, mask: I64, gamma: float, lam: float) -
     refuses fewer than two sampled tokens: here they get 0.
     """
     advantages, returns = np.empty(rewards.shape, np.float32), np.empty(rewards.shape, np.float32)
-    count, mean, square = _gae_rows(rewards, values, mask, gamma, lam, advantages, returns)
-    scale = 1.0 / np.sqrt(square / (count - 1) + 1e-8) if count > 1 else 0.0
-    _whiten_rows(advantages, mean, scale)
+
+    def fill(rows: slice) -> _Moments:
+        return _Moments(
+            *_gae_rows(rewards[rows], values[rows], mask[rows], gamma, lam, advantages[rows], returns[rows])
+        )
+
+    found = by_rows(rewards.shape, fill)
+    first, n, mean, square = _joined(found)
+    scale = 1.0 / np.sqrt(square / (n - 1) + 1e-8) if n > 1 else 0.0
+    shift = {rows.start: mean + first - own.first for rows, own in zip(row_pieces(rewards.shape), found, strict=True)}
+    by_rows(rewards.shape, lambda rows: _whiten_rows(advantages[rows], shift[rows.start], scale))
     return advantages, returns
 
 
@@ -47,11 +56,10 @@ def padded_broadcast(scalar: F64, mask: I64) -> F32:
     returns  f32[B, L]
     """
     copied = np.empty(mask.shape, np.float32)
-    _fill_rows(scalar, mask, copied)
+    by_rows(mask.shape, lambda rows: _fill_rows(scalar[rows], mask[rows], copied[rows]))
     return copied
 
 
-@jit
 def padded_sums(rewards: F32) -> F64:
     """Sum of each row.
 
@@ -59,6 +67,13 @@ def padded_sums(rewards: F32) -> F64:
     returns  f64[B]     eight running sums a row, so that additions do not wait for each other
     """
     sums = np.zeros(len(rewards))
+    by_rows(rewards.shape, lambda rows: _sum_rows(rewards[rows], sums[rows]))
+    return sums
+
+
+@jit
+def _sum_rows(rewards: F32, sums: F64) -> None:
+    """Fill the result."""
     part = np.zeros(8)
     for b in range(len(rewards)):
         row = rewards[b]
@@ -70,14 +85,34 @@ def padded_sums(rewards: F32) -> F64:
         sums[b] = part.sum()
         for j in range(whole, len(row)):
             sums[b] += row[j]
-    return sums
+
+
+class _Moments(NamedTuple):
+    """Of n numbers less the first one: their mean, and the sum of their squared deviations from it."""
+
+    first: float
+    n: int
+    mean: float
+    square: float
+
+
+def _joined(pieces: list[_Moments]) -> _Moments:
+    """The moments of all, less the first of all (Chan, Golub, LeVeque 1983)."""
+    some = [one for one in pieces if one.n]
+    if not some:
+        return pieces[0]
+    first, n = some[0].first, sum(one.n for one in some)
+    mean = sum(one.n * (one.first - first + one.mean) for one in some) / n
+    square = sum(one.square + one.n * (one.first - first + one.mean - mean) ** 2 for one in some)
+    return _Moments(first, n, mean, square)
 
 
 @jit
 def _gae_rows(
     rewards: F32, values: F32, mask: I64, gamma: float, lam: float, advantages: F32, returns: F32
-) -> tuple[int, float, float]:
-    """Fill both results; count, mean and sum of squared deviations of what `advantages` then holds on the mask.
+) -> tuple[float, int, float, float]:
+    """Fill both results; the first A met, and count, mean and sum of squared deviations of what `advantages` then holds
+    on the mask.
 
     That is A minus the first A met, and NaN off it: a large mean swallows a small variance neither in the sums nor in
     float32. Rows are walked from the last, so that memory is read in one direction throughout: it halves the
@@ -109,7 +144,7 @@ def _gae_rows(
             total += deviation
             square += deviation * deviation
     mean = total / max(count, 1)
-    return count, mean, square - total * mean
+    return first, count, mean, square - total * mean
 
 
 @jit

@@ -10,6 +10,7 @@ import numpy as np
 from trajcredit.arrays import F64, I64
 from trajcredit.kernels.jit import jit
 from trajcredit.kernels.padded import F32
+from trajcredit.kernels.pieces import by_rows
 
 __all__ = ["GAE_GAPS", "RETURN_GAPS", "padded_advantages", "padded_advantages_by_turn", "padded_returns"]
 
@@ -58,7 +59,13 @@ def padded_advantages(
         mask = mask.copy()
         mask[:, -1:] = 0
     advantages, returns = np.empty(rewards.shape, np.float32), np.empty(rewards.shape, np.float32)
-    _gae_rows(rewards, values, mask, bootstrap, gamma, lam, GAE_GAPS[flavour], advantages, returns)
+    gap = GAE_GAPS[flavour]
+
+    def fill(rows: slice) -> None:
+        given = (rewards[rows], values[rows], mask[rows], bootstrap[rows])
+        _gae_rows(*given, gamma, lam, gap, advantages[rows], returns[rows])
+
+    by_rows(rewards.shape, fill)
     return advantages, returns
 
 
@@ -76,7 +83,12 @@ def padded_advantages_by_turn(
     AReaL cbff54d64, `trainer/ppo/gae.py` with gae_timestep_unit="turn".
     """
     advantages, returns = np.empty(rewards.shape, np.float32), np.empty(rewards.shape, np.float32)
-    _turn_rows(rewards, values, mask, turn, bootstrap, gamma, lam, advantages, returns)
+
+    def fill(rows: slice) -> None:
+        given = (rewards[rows], values[rows], mask[rows], turn[rows], bootstrap[rows])
+        _turn_rows(*given, gamma, lam, advantages[rows], returns[rows])
+
+    by_rows(rewards.shape, fill)
     return advantages, returns
 
 
@@ -92,7 +104,8 @@ def padded_returns(rewards: F32, mask: I64, gamma: float, flavour: str) -> F32:
     Hu et al. 2025 (arXiv 2501.03262).
     """
     returns = np.empty(rewards.shape, np.float32)
-    _return_rows(rewards, mask, gamma, RETURN_GAPS[flavour], returns)
+    gap = RETURN_GAPS[flavour]
+    by_rows(rewards.shape, lambda rows: _return_rows(rewards[rows], mask[rows], gamma, gap, returns[rows]))
     return returns
 
 

@@ -12,9 +12,10 @@ from trajcredit.service.grading_places import Case
 
 __all__ = ["MEASURES", "Culprits", "graded"]
 
-MEASURES = ("acc@1", "acc@3", "mrr", "pair", "spare")
-"""acc@k: a culprit is among the k most blamed candidates; mrr: reciprocal rank of the most blamed culprit; pair: a
-wrong choice is blamed more than a right one of its run, ties one half; spare: the most blamed is none known right."""
+MEASURES = ("acc@1", "acc@3", "tol3", "mrr", "pair", "spare")
+"""acc@k: a culprit is among the k most blamed candidates; tol3: the most blamed one is a culprit, or at most three
+candidates before or after one; mrr: reciprocal rank of the most blamed culprit; pair: a wrong choice is blamed more
+than a right one of its run, ties one half; spare: the most blamed is none known right."""
 
 
 class Culprits:
@@ -37,7 +38,7 @@ class Culprits:
         np.add.at(self._n, cluster, known.astype(np.float64))
 
     def at(self, weight: F64) -> F64:
-        """Means f64[5] over the cases of the groups, NaN where there is none."""
+        """Means f64[6] over the cases of the groups, NaN where there is none."""
         total, n = weight @ self._sum, weight @ self._n
         return np.where(n > 0, total / np.maximum(n, 1), nan)
 
@@ -54,10 +55,11 @@ def graded(case: Case, blame: F64) -> list[float]:
         ahead, tied = wrong[:, None] > right, wrong[:, None] == right
         pair = 0.0 if silent else float(np.mean(ahead + 0.5 * tied))
     if not case.culprits:
-        return [nan, nan, nan, pair, spare]
+        return [nan, nan, nan, nan, pair, spare]
     if silent:
-        return [0.0, 0.0, 0.0, pair, spare]
-    return [*_ranked(blame, sorted(case.culprits)), pair, spare]
+        return [0.0, 0.0, 0.0, 0.0, pair, spare]
+    at_1, at_3, rank = _ranked(blame, sorted(case.culprits))
+    return [at_1, at_3, _near(blame, sorted(case.culprits)), rank, pair, spare]
 
 
 def _ranked(blame: F64, culprits: list[int]) -> tuple[float, float, float]:
@@ -71,6 +73,12 @@ def _ranked(blame: F64, culprits: list[int]) -> tuple[float, float, float]:
     chance = [comb(n - j, m - 1) / comb(n, m) for j in range(1, n + 1)]
     within = [sum(p for j, p in enumerate(chance, 1) if above + j <= k) for k in (1, 3)]
     return within[0], within[1], sum(p / (above + j) for j, p in enumerate(chance, 1))
+
+
+def _near(blame: F64, culprits: list[int], within: int = 3) -> float:
+    """Of the equally most blamed candidates the part that is at most so many places from a culprit."""
+    top = np.flatnonzero(blame == blame.max())
+    return float((np.abs(top[:, None] - np.array(culprits)).min(axis=1) <= within).mean())
 
 
 def _blame(case: Case, advantage: F64) -> F64:

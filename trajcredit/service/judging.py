@@ -62,10 +62,10 @@ def verdicts(judge: Judge, name: str, cases: Sequence[Case], means: Means) -> It
             given += 1
     except StoreError:
         raise
-    except InputError:
+    except InputError as error:
         if given == 0:
             raise
-        why = "the judge gave up"
+        why = f"the judge gave up: {error}"
     except TrajcreditError as error:
         why = f"the judge gave up: {error}"
     except registry.FOREIGN as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, overload
 
@@ -14,13 +13,13 @@ import msgspec
 from trajcredit import formats
 from trajcredit.attributors import Attributor
 from trajcredit.batching import Batch, pack
-from trajcredit.engines.base import Engine, InProcess
-from trajcredit.engines.scoring import attribution
+from trajcredit.engines import Engine
 from trajcredit.errors import InputError, NotFoundError, ParseError
 from trajcredit.exporters import Credit, Exported, Exporter
 from trajcredit.graph import SpanGraph, build_graphs
 from trajcredit.model import Note, Trajectory
 from trajcredit.service.attributing import Filled, scored
+from trajcredit.service.building import graphs_by
 from trajcredit.service.files import written_whole
 from trajcredit.service.plugins import Choice, exported, hears_judges, make, make_exporter, name_of
 from trajcredit.service.side_rewards import read_side_rewards, rewarded
@@ -122,14 +121,16 @@ def batch(
     reward: str | None = None,
     group_by: str | None = None,
     writes: Mapping[str, bool] | None = None,
+    engine: Engine | None = None,
 ) -> Batch:
     """Dependency graphs and flat columns of many trajectories, ready for attributors.
 
     `reward` names the one source to read (verifier, human, reward_model, judge), or the rewards of one name, `group_by`
     the trajectory fields, joined by +, that make a group, `writes` the tools that change state where their declaration
-    does not say.
+    does not say. `engine` builds the graphs, the same ones; none = here.
     """
-    return pack(graphs(trajectories, writes), reward=reward, group_by=group_by)
+    built = graphs(trajectories, writes) if engine is None else graphs_by(engine, trajectories, writes)
+    return pack(built, reward=reward, group_by=group_by)
 
 
 def attribute(
@@ -157,15 +158,10 @@ def attribute(
     return scored(batch, name, made, critic, judge=judge)
 
 
-def score(batch: Batch, choices: Iterable[Choice], engine: Engine | None = None) -> Iterator[Credit]:
-    """The credit of each attributor in turn, made when asked for: one is in memory at a time.
-
-    Critics and judges are asked here; `engine`, which is open, calls the attributors: the bits are the same on all.
-    """
+def score(batch: Batch, choices: Iterable[Choice]) -> Iterator[Credit]:
+    """The credit of each attributor in turn, made when asked for: one is in memory at a time."""
     filled: Filled = {}
-    call = partial(attribution, engine or InProcess())
-    for one in choices:
-        yield scored(batch, one.label, one.attributor, one.critic, filled, one.judge, call=call)
+    return (scored(batch, choice.label, choice.attributor, choice.critic, filled, choice.judge) for choice in choices)
 
 
 def export(

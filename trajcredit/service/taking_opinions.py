@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from trajcredit.errors import InputError
@@ -21,6 +22,8 @@ __all__ = ["Taken", "take"]
 MOST_ROWS = 100_000
 """Rows of one request."""
 WINDOW = 200
+MOST_NAMED = 5
+"""Lines that a reason names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,8 @@ def take(store: Store, project: str, data: bytes) -> Taken:
     kept = [one for one in _fitting(store, project, rows, items) if one is not None]
     if not kept:
         return Taken(None, 0, len(items), tuple(items))
-    first = rows[0][1]
+    said = [row for place, row in rows if items[place].status == "created"]
+    first = said[0]
     asked = Asked(
         judge="file",
         label=f"file:{first.judge}",
@@ -66,7 +70,14 @@ def take(store: Store, project: str, data: bytes) -> Taken:
     with store.write() as conn:
         judging = judgings.create(conn, project, asked)
         judgings.start(conn, judging)
-        judgings.begin(conn, judging, len(kept), first.fingerprint or "", first.model, first.prompt_version)
+        judgings.begin(
+            conn,
+            judging,
+            len(kept),
+            _common([row.fingerprint for row in said]) or "",
+            _common([row.model for row in said]),
+            _common([row.prompt_version for row in said]),
+        )
         save(conn, judging, kept)
         judgings.progress(conn, judging, Outlay())
         missing = sum(one.missing is not None for one in kept)
@@ -75,9 +86,14 @@ def take(store: Store, project: str, data: bytes) -> Taken:
     return Taken(find(store, project, judging.id), len(kept), len(items) - len(kept), tuple(items))
 
 
+def _common(values: Sequence[str | None]) -> str | None:
+    """What all rows say; null where they do not say one thing, which is nothing to say of the whole."""
+    return values[0] if len({*values}) == 1 else None
+
+
 def _fitting(store: Store, project: str, rows: list[tuple[int, Opinion]], items: list[Item]) -> Iterator[Kept | None]:
     """What can be kept; of the others `items` say why not."""
-    seen = set[int]()
+    second = _second(rows, items)
     for first in range(0, len(rows), WINDOW):
         some = rows[first : first + WINDOW]
         names = [ids.EXTERNAL + row.trajectory_id for _, row in some]
@@ -87,21 +103,41 @@ def _fitting(store: Store, project: str, rows: list[tuple[int, Opinion]], items:
             graphs = dict(zip(there, documents.graphs(conn, project, there), strict=True))
         for (place, row), name in zip(some, names, strict=True):
             one = known.get(name)
-            why = _why_not(row, one, graphs, seen)
+            why = second.get(place) or _why_not(row, one, graphs)
             if one is None or why is not None:
                 line = items[place].line
                 items[place] = Item("rejected", external_id=row.trajectory_id, reason=why, line=line)
             else:
-                seen.add(one.key)
                 items[place] = Item("created", one.id, row.trajectory_id, line=items[place].line)
                 yield Kept(one.key, row.missing, encoded(row))
 
 
-def _why_not(row: Opinion, one: Known | None, graphs: dict[str, SpanGraph], seen: set[int]) -> str | None:
+def _second(rows: list[tuple[int, Opinion]], items: list[Item]) -> dict[int, str]:
+    """Which rows cannot be the only one of their trajectory, by place among `items`, as `judge=FILE` reads them.
+
+    Of two opinions neither is taken: nothing says which one is meant. One that is missing gives way to one that is not,
+    else to a later one.
+    """
+    of = defaultdict[str, list[tuple[int, Opinion]]](list)
+    for place, row in rows:
+        of[row.trajectory_id].append((place, row))
+    found = dict[int, str]()
+    for own in of.values():
+        judged = [place for place, row in own if row.missing is None]
+        if len(judged) > 1:
+            where = ", ".join(str(items[place].line) for place in judged[:MOST_NAMED])
+            why = f"there are {len(judged)} opinions of it, in lines {where}; expected one"
+            found.update(dict.fromkeys((place for place, _ in own), why))
+            continue
+        taken = judged[0] if judged else own[-1][0]
+        gone = [place for place, row in own if row.missing is not None and place != taken]
+        found.update(dict.fromkeys(gone, f"it gives way to the opinion in line {items[taken].line}"))
+    return found
+
+
+def _why_not(row: Opinion, one: Known | None, graphs: dict[str, SpanGraph]) -> str | None:
     if one is None:
         return "no such trajectory is stored"
-    if one.key in seen:
-        return "there is an opinion of it already"
     found = fitted(row, graphs[one.id])
     return found if isinstance(found, str) and row.missing is None else None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from trajcredit import judges, registry
 from trajcredit.arrays import F64
 from trajcredit.batching import Batch
+from trajcredit.errors import InputError
 from trajcredit.judges.agreement import DEAD_ZONE, agreement
 from trajcredit.judges.base import Scale
 from trajcredit.judges.estimates import Sampling
@@ -20,6 +22,7 @@ from trajcredit.service.grading_labels import Labels
 from trajcredit.service.grading_places import placed
 from trajcredit.service.judged import judged, local
 from trajcredit.service.notes import count_notes
+from trajcredit.service.trusting_repeats import check_files
 from trajcredit.service.trusting_rows import Rows, characters, rows_of
 from trajcredit.service.wording import count
 
@@ -61,6 +64,7 @@ def asked(
     first, *others = names
     own, again = judged(batch, first), [judged(batch, name) for name in repeats]
     against = {name: judged(batch, name) for name in others}
+    remarks = check_files(first, repeats)
     found = trust(
         own,
         first,
@@ -77,7 +81,7 @@ def asked(
         for note in one.notes[len(batch.notes) :]
         if note.code != "judge"
     ]
-    return replace(found, remarks=(*map(str, count_notes(told)), *found.remarks))
+    return replace(found, remarks=(*map(str, count_notes(told)), *remarks, *found.remarks))
 
 
 def trust(
@@ -103,6 +107,8 @@ def trust(
     InputError where repeats or others are of other trajectories, scores of states are out of [0, 1], or no label is
     about what was read.
     """
+    if not isfinite(pass_at):
+        raise InputError(f"pass_at: expected a finite number, found {pass_at}")
     sampling = sampling or Sampling()
     scale = scale or scale_of(judge, batch)
     rows = rows_of(batch, repeats)

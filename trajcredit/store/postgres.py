@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event
@@ -29,7 +30,13 @@ def writer(url: URL) -> Engine:
 def reader(url: URL) -> Engine:
     """Connections that see one state of the database for as long as their transaction lasts, and cannot write."""
     options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-    return _engine(url, pool_size=8, max_overflow=32, pool_pre_ping=True, execution_options=options)
+    engine = _engine(url, pool_size=8, max_overflow=32, pool_pre_ping=True, execution_options=options)
+
+    @event.listens_for(engine, "connect")
+    def read_binary(connection: Any, record: object) -> None:
+        connection.cursor_factory = _binary_cursor()
+
+    return engine
 
 
 def migrator(url: URL) -> Engine:
@@ -58,6 +65,20 @@ def _engine(url: URL, **options: Any) -> Engine:
         connection.commit()
 
     return engine
+
+
+@cache
+def _binary_cursor() -> type[Any]:
+    """Cursors whose results come as the database holds them: as text a blob is twice as long, and parsed."""
+    from psycopg import Cursor
+    from psycopg.pq import Format
+
+    class BinaryCursor(Cursor[Any]):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            self.format = Format.BINARY
+
+    return BinaryCursor
 
 
 def _wait_for_writers(conn: Connection) -> None:

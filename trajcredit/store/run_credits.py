@@ -158,10 +158,15 @@ def said_of(conn: Connection, run: Run, trajectory: str) -> Scored | None:
 
 def pieces(conn: Connection, project: str, run: str) -> Iterator[Piece]:
     """What a run says of every trajectory, in the order they were stored, a few hundred in memory at a time."""
+    key = conn.scalar(select(runs.c.key).where(runs.c.project == project, runs.c.id == run))
     c, last, size = credit_rows.c, 0, CHUNK
     while size == CHUNK:
-        query = _SCORED.where(runs.c.project == project, runs.c.id == run, c.trajectory > last)
-        rows = conn.execute(query.order_by(c.trajectory).limit(CHUNK)).all()
+        # a page first, then its names: a planner that knows nothing of new tables would join all of both each time
+        page = select(c.trajectory, c.group_name, c.credit, c.advantage).where(c.run == key, c.trajectory > last)
+        own = page.order_by(c.trajectory).limit(CHUNK).subquery()
+        query = select(own.c.trajectory, trajectories.c.id, trajectories.c.external_id, *list(own.c)[1:])
+        joined = query.join(trajectories, trajectories.c.key == own.c.trajectory).order_by(own.c.trajectory)
+        rows = conn.execute(joined).all()
         size = len(rows)
         if rows:
             last = rows[-1].trajectory
