@@ -221,3 +221,54 @@ export function chain(id, calls, reward = 0) {
   messages.push({ role: "assistant", content: `the end is NODE-${100_000 + calls}` });
   return JSON.stringify({ trajectory_id: id, group_id: "g", reward, messages });
 }
+
+/**
+ * Asks the rules about a project and waits for them; the judging's id.
+ * @param {Pick<Server, "url">} server
+ * @param {string} project
+ * @returns {Promise<string>}
+ */
+export async function judge(server, project) {
+  const query = `?project=${encodeURIComponent(project)}`;
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify({ judge: "rules" });
+  let judging = await call(server, `/judgings${query}`, { method: "POST", headers, body });
+  while (judging.state === "queued" || judging.state === "running") {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    judging = await call(server, `/judgings/${judging.id}${query}`);
+  }
+  if (judging.state !== "done") throw new Error(`judging ${judging.state}: ${judging.error}`);
+  return judging.id;
+}
+
+/**
+ * Opinions that somebody else computed, of a project made by `pool`: a judge of states whose word mostly holds, with the
+ * reason given, and that leaves the last rollout out; the judging's id.
+ * @param {Pick<Server, "url">} server
+ * @param {string} project
+ * @param {string} reason
+ * @param {string} [name] of the judge
+ * @returns {Promise<string>}
+ */
+export async function opine(server, project, reason, name = "mine") {
+  const rows = Array.from({ length: 40 }, (_, n) => {
+    const [task, now] = [Math.floor(n / 4), n % 4 < 1 + (Math.floor(n / 4) % 3)];
+    const last = now ? 0.62 + 0.03 * (n % 9) : 0.41 - 0.03 * (n % 11);
+    const said = { schema: "trajcredit.opinion/1", trajectory_id: `g${task}r${n % 4}`, judge: name, scale: "state" };
+    if (n === 39) return { ...said, model: "a-model", missing: reason };
+    const scores = [0.5, 0.5 + 0.01 * (n % 5), last, last];
+    const segments = [1, 3, 4, 6].map((span, i) => ({
+      actions: [span],
+      spans: [span],
+      score: scores[i],
+      ...(span === 4 ? { reason } : {}),
+    }));
+    return { ...said, model: "a-model", start: 0.5, segments };
+  });
+  const query = `?project=${encodeURIComponent(project)}`;
+  const headers = { "Content-Type": "application/x-ndjson" };
+  const body = rows.map((row) => JSON.stringify(row)).join("\n");
+  const result = await call(server, `/judgings/upload${query}`, { method: "POST", headers, body });
+  if (result.rejected > 0) throw new Error(JSON.stringify(result.items));
+  return result.judging.id;
+}

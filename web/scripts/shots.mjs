@@ -7,7 +7,7 @@ import { mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { launch } from "../e2e/browser.mjs";
-import { DEMO, demo, late, pool, score, startServer } from "../e2e/server.mjs";
+import { DEMO, demo, judge, late, opine, pool, score, startServer } from "../e2e/server.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 /** @typedef {[path: string, ready: string, act?: (page: Page) => Promise<unknown>]} Screen */
@@ -31,9 +31,10 @@ function palette(text) {
 /**
  * @param {Record<string, string>} ids
  * @param {Record<string, string>} others
+ * @param {Record<string, string>} judgings
  * @returns {Record<string, Screen>}
  */
-function screensOf(ids, others) {
+function screensOf(ids, others, judgings) {
   const failed = `/p/default/t/${ids["flight-1"]}`;
   const text = '[data-span="0"] .body';
   const edges = ".panel .edgeitem";
@@ -71,6 +72,15 @@ function screensOf(ids, others) {
     norun: ["/p/nobody/exports", ".scorenow"],
     labels: ["/p/default/labels?outcome=any", ".asklabeller", (page) => labelOne(page)],
     grades: ["/p/default/labels?show=grades", ".gradetable"],
+    judges: ["/p/pool/judges", ".judgetable"],
+    newjudging: ["/p/pool/judges", ".judgetable", (page) => page.getByRole("button", { name: "New judging" }).click()],
+    nojudges: ["/p/nobody/judges", ".nomatch"],
+    judging: [`/p/pool/judges/${judgings.mine}?against=${judgings.rules}`, ".curve svg"],
+    worse: [`/p/pool/judges/${judgings.rules}`, ".curve svg"],
+    fewjudged: [`/p/default/judges/${judgings.few}`, ".verdict"],
+    opinions: ["/p/pool/t/ext:g0r3?span=s4&by=dag", ".opinions .reason"],
+    notjudged: ["/p/pool/t/ext:g9r3?span=s4&by=dag", ".opinions .none"],
+    scorewith: [`/p/pool/runs?new=judge&p.judge=${judgings.rules}`, ".scorenow details"],
     missing: [`${failed}x`, ".trouble"],
     empty: ["/p/nobody/trajectories", ".command"],
     upload: ["/p/default/upload", ".drop", (page) => page.setInputFiles("input[type=file]", DEMO)],
@@ -119,7 +129,12 @@ try {
   const { ids } = await demo(server);
   await pool(server, "pool");
   for (const attributor of ["grpo", "shapley", "dag"]) await score(server, attributor, "pool");
-  const screens = screensOf(ids, await late(server, "late"));
+  const judgings = {
+    rules: await judge(server, "pool"),
+    few: await judge(server, "default"),
+    mine: await opine(server, "pool", "It says “later” where the task says now:\nthe offer will be gone."),
+  };
+  const screens = screensOf(ids, await late(server, "late"), judgings);
   await mkdir(folder, { recursive: true });
   for (const width of [1440, 900]) {
     for (const colorScheme of /** @type {const} */ (["light", "dark"])) {

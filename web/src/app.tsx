@@ -23,6 +23,8 @@ const LabelsView = lazy(() => import("./views/labels").then((module) => ({ defau
 const RunsView = lazy(() => import("./views/runs").then((module) => ({ default: module.RunsView })));
 const Palette = lazy(() => import("./parts/palette").then((module) => ({ default: module.Palette })));
 const RunView = lazy(() => import("./views/run").then((module) => ({ default: module.RunView })));
+const JudgingsView = lazy(() => import("./views/judgings").then((module) => ({ default: module.JudgingsView })));
+const JudgingView = lazy(() => import("./views/judging").then((module) => ({ default: module.JudgingView })));
 
 const TITLES: Partial<Record<Route["view"], string>> = {
   upload: "Upload · trajcredit",
@@ -33,6 +35,8 @@ const TITLES: Partial<Record<Route["view"], string>> = {
   labels: "Labels · trajcredit",
   runs: "Runs · trajcredit",
   run: "Run · trajcredit",
+  judgings: "Judges · trajcredit",
+  judging: "Judging · trajcredit",
 };
 
 export function App() {
@@ -89,6 +93,10 @@ function View({ route }: { route: Route }) {
   if (route.view === "labels") return <LabelsView key={route.project} project={route.project} />;
   if (route.view === "runs") return <RunsView key={route.project} project={route.project} />;
   if (route.view === "run") return <RunView key={route.run} project={route.project} id={route.run} />;
+  if (route.view === "judgings") return <JudgingsView key={route.project} project={route.project} />;
+  if (route.view === "judging") {
+    return <JudgingView key={route.judging} project={route.project} id={route.judging} />;
+  }
   if (route.view === "trajectory") {
     return <TrajectoryView key={route.trajectory} project={route.project} id={route.trajectory} />;
   }

@@ -1,3 +1,4 @@
+import { lazy, Suspense } from "react";
 import type { CreditColumns, Trajectory, Why } from "../api";
 import type { EditedEdge } from "../api-edges";
 import { number, signed } from "../pure/format";
@@ -14,6 +15,8 @@ import { Notes } from "./notes";
 import { SpanLink } from "./span-link";
 import { StaleMark } from "./stale-mark";
 import { Trouble } from "./trouble";
+
+const Opinions = lazy(() => import("./opinions").then((module) => ({ default: module.Opinions })));
 
 interface Props {
   project: string;
@@ -56,6 +59,9 @@ export function Details(props: Props) {
         Edit edges
       </button>
       {at(trajectory.is_action, span) && <OtherRuns {...props} shown={credits?.run ?? null} />}
+      <Suspense>
+        <Opinions {...{ project, span }} trajectory={trajectory.id} action={at(trajectory.is_action, span)} />
+      </Suspense>
       {at(trajectory.is_action, span) && <LabelSection key={span} {...{ project, span }} trajectory={trajectory.id} />}
       {notes.length > 0 && (
         <section>

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { type AttributorInfo, api, type RunRequest } from "../api";
 import { count } from "../pure/format";
+import type { NewRun } from "../pure/judges";
 import { inline } from "../pure/visible";
 import { running, useAttributors } from "../queries";
 import { Trouble } from "./trouble";
@@ -11,13 +12,16 @@ interface Props {
   onScored: (run: string) => void;
   /** Hears of the run while it still waits for its turn. */
   onStarted?: (run: string) => void;
+  /** What is filled in. */
+  begin?: NewRun | null;
 }
 
 /** Starts a run with any registered attributor over the project, and waits for it. */
-export function ScoreNow({ project, onScored, onStarted }: Props) {
+export function ScoreNow({ project, onScored, onStarted, begin }: Props) {
   const attributors = useAttributors();
-  const [name, setName] = useState("dag");
-  const [given, setGiven] = useState<Record<string, string>>({});
+  const [name, setName] = useState(begin?.attributor ?? "dag");
+  const [given, setGiven] = useState<Record<string, string>>(begin?.parameters ?? {});
+  const dataset = begin?.dataset ?? null;
   const [run, start] = useRun(project, onScored);
   const chosen = attributors.data?.find((one) => one.name === name);
   const busy = start.isPending || (run.data && running(run.data));
@@ -26,7 +30,10 @@ export function ScoreNow({ project, onScored, onStarted }: Props) {
       className="scorenow"
       onSubmit={(event) => {
         event.preventDefault();
-        start.mutate({ attributor: name, parameters: filled(given) }, { onSuccess: (begun) => onStarted?.(begun.id) });
+        start.mutate(
+          { attributor: name, parameters: filled(given), dataset },
+          { onSuccess: (begun) => onStarted?.(begun.id) },
+        );
       }}
     >
       <h3>Score now</h3>
@@ -47,9 +54,10 @@ export function ScoreNow({ project, onScored, onStarted }: Props) {
         </select>
       </label>
       {chosen && <p className="muted small">{inline(chosen.summary)}</p>}
-      {chosen && <Parameters attributor={chosen} given={given} onGive={setGiven} />}
+      {chosen && <Beyond attributor={chosen} given={given} onGive={setGiven} />}
+      {chosen && <Parameters attributor={chosen} given={given} onGive={setGiven} open={begin != null} />}
       <button type="submit" className="primary" disabled={busy || !chosen}>
-        {busy ? "Scoring…" : "Score all trajectories"}
+        {busy ? "Scoring…" : dataset === null ? "Score all trajectories" : `Score data set ${inline(dataset)}`}
       </button>
       {run.data && running(run.data) && (
         <p role="status">
@@ -62,16 +70,29 @@ export function ScoreNow({ project, onScored, onStarted }: Props) {
   );
 }
 
+/** What a link filled in beyond the attributor's own parameters: whom it hears. Shown, since it is asked for too. */
+function Beyond({ attributor, given, onGive }: Omit<ParametersProps, "open">) {
+  const own = new Set(attributor.parameters.map((parameter) => parameter.name));
+  return Object.entries(given)
+    .filter(([name]) => !own.has(name))
+    .map(([name, value]) => (
+      <label key={name} className="beyond">
+        {inline(name)} <input value={value} onChange={(event) => onGive({ ...given, [name]: event.target.value })} />
+      </label>
+    ));
+}
+
 interface ParametersProps {
   attributor: AttributorInfo;
   given: Record<string, string>;
   onGive: (given: Record<string, string>) => void;
+  open: boolean;
 }
 
-function Parameters({ attributor, given, onGive }: ParametersProps) {
+function Parameters({ attributor, given, onGive, open }: ParametersProps) {
   if (attributor.parameters.length === 0) return null;
   return (
-    <details>
+    <details open={open}>
       <summary>parameters</summary>
       {attributor.parameters.map((parameter) => (
         <label key={parameter.name} title={inline(parameter.sentence)}>

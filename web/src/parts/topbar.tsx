@@ -3,6 +3,7 @@ import {
   dashboardPath,
   exportsPath,
   groupsPath,
+  judgesPath,
   labelsPath,
   listPath,
   type Route,
@@ -20,6 +21,7 @@ export const SCREENS: Screen[] = [
   ["Dashboard", dashboardPath, ["dashboard"]],
   ["Labels", labelsPath, ["labels"]],
   ["Runs", runsPath, ["runs", "run"]],
+  ["Judges", judgesPath, ["judgings", "judging"]],
   ["Exports", exportsPath, ["exports"]],
   ["Upload", uploadPath, ["upload"]],
 ];

@@ -14,6 +14,8 @@ export type Route =
   | { view: "labels"; project: string }
   | { view: "runs"; project: string }
   | { view: "run"; project: string; run: string }
+  | { view: "judgings"; project: string }
+  | { view: "judging"; project: string; judging: string }
   | { view: "nowhere" };
 
 /** Screens that are all of a project, by what the path calls them. */
@@ -25,6 +27,7 @@ const WHOLE = {
   dash: "dashboard",
   labels: "labels",
   runs: "runs",
+  judges: "judgings",
 } as const;
 
 export function route(pathname: string): Route {
@@ -37,6 +40,7 @@ export function route(pathname: string): Route {
   if (screen === "t") return { view: "trajectory", project, trajectory: of };
   if (screen === "g") return { view: "group", project, group: of };
   if (screen === "runs") return { view: "run", project, run: of };
+  if (screen === "judges") return { view: "judging", project, judging: of };
   return { view: "nowhere" };
 }
 
@@ -64,9 +68,11 @@ export const groupsPath = (project: string) => path(project, "groups");
 export const dashboardPath = (project: string) => path(project, "dash");
 export const labelsPath = (project: string) => path(project, "labels");
 export const runsPath = (project: string) => path(project, "runs");
+export const judgesPath = (project: string) => path(project, "judges");
 export const trajectoryPath = (project: string, trajectory: string) => path(project, "t", trajectory);
 export const groupPath = (project: string, group: string) => path(project, "g", group);
 export const runPath = (project: string, run: string) => path(project, "runs", run);
+export const judgingPath = (project: string, judging: string) => path(project, "judges", judging);
 
 export const FOLDS = ["think", "result"] as const;
 export type Fold = (typeof FOLDS)[number];

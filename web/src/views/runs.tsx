@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, useState } from "react";
+import { useSearch } from "wouter/use-browser-location";
 import { api, type Run } from "../api";
 import { useKeys } from "../keys";
 import { go } from "../location";
@@ -12,6 +13,7 @@ import { ScoreNow } from "../parts/score-now";
 import { Trouble } from "../parts/trouble";
 import { duration } from "../pure/duration";
 import { count, plural, when } from "../pure/format";
+import { readNewRun } from "../pure/judges";
 import { listPath, runPath } from "../pure/url";
 import { inline } from "../pure/visible";
 import { running } from "../queries";
@@ -23,7 +25,8 @@ const HEIGHT = 54;
 
 /** All runs of a project, newest first: how far they are, what they read, whether they are out of date. */
 export function RunsView({ project }: { project: string }) {
-  const [asking, setAsking] = useState(false);
+  const begin = readNewRun(useSearch());
+  const [asking, setAsking] = useState(begin !== null);
   const pages = useInfiniteQuery({
     queryKey: ["runs", project, "pages"],
     queryFn: ({ signal, pageParam }) => api.runsPage(project, pageParam, PAGE, signal),
@@ -51,7 +54,7 @@ export function RunsView({ project }: { project: string }) {
       </div>
       {asking && (
         <div className="newrun">
-          <ScoreNow project={project} onStarted={(run) => go(runPath(project, run))} onScored={() => undefined} />
+          <ScoreNow {...{ project, begin }} onStarted={(run) => go(runPath(project, run))} onScored={() => undefined} />
         </div>
       )}
       {rows.length === 0 ? (
