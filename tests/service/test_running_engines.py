@@ -100,7 +100,7 @@ def _killed_once(task: tuple[Callable[[Item], Result], Item, str]) -> Result:
     raise AssertionError("killed")
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("url", ["sqlite"], indirect=True)
 def test_a_killed_worker_leaves_no_row_twice_and_none_out(store: Store, tmp_path: Path) -> None:
     uneven(store)
     mark = tmp_path / "killed"
