@@ -31,19 +31,31 @@ REPLACE = " (--replace puts this one in its place)"
 @logs("writes", "reads", "project")
 @database
 @click.option("--replace", is_flag=True, help="Put a trajectory in the place of a stored one of its id.")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Processes that read logs at once, each file by one of them; only this one writes.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a trajectory, as soon as it is on disk.")
-def command(asked: Asked, db: str, replace: bool, as_json: bool) -> None:
+def command(asked: Asked, db: str, replace: bool, workers: int, as_json: bool) -> None:
     """Keep the trajectories of logs in the database, which is made where there is none.
 
     PATH is a file, folder or glob, also .gz and .zst, or - for standard input. What was kept before is a duplicate and
     changes nothing; the same id with other content is a conflict. Edges are worked out now: which tools write is said
     here, or in trajcredit.toml.
     """
-    from trajcredit.service import ingesting, listing, opening
+    from trajcredit import engines
+    from trajcredit.service import ingesting_ahead, listing, opening
 
     project = asked.settings.project or DEFAULT_PROJECT
-    with opening.open_store(db) as store:
-        items = ingesting.ingest_paths(store, project, asked.paths, asked.format_name, replace, asked.settings.writes)
+    by = engines.engine("in-process" if workers == 1 else "pool", workers)
+    with by as engine, opening.open_store(db) as store:
+        items = ingesting_ahead.ingest_paths(
+            engine, store, project, asked.paths, asked.format_name, replace, asked.settings.writes
+        )
         counts = _written(items) if as_json else _told(watched(items, "storing"))
         writes = asked.settings.writes
         if writes and any(counts[end] for end in ENDS if end not in FAILED):

@@ -68,13 +68,14 @@ def scored(
     filled: Filled | None = None,
     judge: str | None = None,
     ask: Callable[[Batch, str], Batch] = judged,
+    call: Callable[[Attributor, Batch], Attribution] = lambda attributor, batch: attributor(batch),
 ) -> Credit:
     """What an attributor says of a batch; InputError names it where that is no attribution, or a column is empty.
 
     Columns of a critic are filled first: of the `critic` named, else of the attributor's own default where it needs one
     that holds nothing; likewise those of a judge, the one named or the attributor's own, by `ask`. `filled` keeps what
     a critic said of this batch for the next attributor. An attributor that refuses an empty column in its own words is
-    heard first.
+    heard first. `call` is how the attributor is called, where an engine does it.
     """
     fault = registry.attributors.fault(attributor)
     if fault is not None:
@@ -84,7 +85,7 @@ def scored(
     batch = _judged(batch, label, attributor, judge, ask)
     unfilled = _unfilled(batch, label, attributor)
     try:
-        found = attributor(batch)
+        found = call(attributor, batch)
     except TrajcreditError:
         raise
     except registry.FOREIGN as error:

@@ -9,12 +9,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from trajcredit import registry
 from trajcredit.batching import Batch, assemble
+from trajcredit.engines import Engine
+from trajcredit.engines.in_process import InProcess
+from trajcredit.engines.scoring import attribution
 from trajcredit.errors import StoreError, TrajcreditError
 from trajcredit.exporters import Credit
 from trajcredit.service.asking import configured, critic_of
@@ -42,13 +46,21 @@ OF_EDGES = frozenset({"parents", "parent_weight", "parent_kind"})
 _log = logging.getLogger(__name__)
 
 
-def execute(store: Store, run: Run, told: Callable[[int, int], None] = lambda done, total: None) -> None:
+def execute(
+    store: Store,
+    run: Run,
+    told: Callable[[int, int], None] = lambda done, total: None,
+    engine: Engine | None = None,
+) -> None:
     """Work on a running run until it is done, failed, or was cancelled by somebody; `told` hears how far it is.
+
+    `engine`, which is open, calls the attributor; none = here. Its workers get their columns from this process, which
+    alone has to do with the database.
 
     A database that goes away is raised: the run then stays as it is, and whoever works next begins it anew.
     """
     try:
-        _work(store, run, told)
+        _work(store, run, told, engine or InProcess())
     except StoreError:
         raise
     except TrajcreditError as error:
@@ -58,7 +70,7 @@ def execute(store: Store, run: Run, told: Callable[[int, int], None] = lambda do
         _fail(store, run, f"internal error: {type(error).__name__}; the server's log has more")
 
 
-def _work(store: Store, run: Run, told: Callable[[int, int], None]) -> None:
+def _work(store: Store, run: Run, told: Callable[[int, int], None], engine: Engine) -> None:
     made = configured(run.asked.attributor, run.asked.parameters)
     with store.read() as conn:
         loaded = batches.load(conn, run.project, run.asked.filters)
@@ -74,8 +86,10 @@ def _work(store: Store, run: Run, told: Callable[[int, int], None]) -> None:
     told(done, total)
     filled: Filled = {}
     heard = Hearing(store, run.project, loaded.ids)
-    credit = scored(replace(batch, graphs=graphs), made.name, made.attributor, made.critic, filled, made.judge, heard)
-    credit, graphs = replace(credit, batch=replace(credit.batch, graphs=None)), None
+    call = partial(attribution, engine)
+    read = replace(batch, graphs=graphs)
+    credit = scored(read, made.name, made.attributor, made.critic, filled, made.judge, heard, call)
+    credit, read, graphs = replace(credit, batch=replace(credit.batch, graphs=None)), batch, None
     critic = next(iter(filled), None)
     filled.clear()
     if critic is not None:

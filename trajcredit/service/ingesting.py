@@ -28,7 +28,22 @@ from trajcredit.service.running import compares_across_groups
 from trajcredit.store import Store, idempotency, keeping, logs, trajectories
 from trajcredit.store.logs import RawLog
 
-__all__ = ["MADE_FROM_NAME", "MOST_ITEMS", "Ingested", "Item", "Log", "ingest", "ingest_paths", "name_of"]
+__all__ = [
+    "MADE_FROM_NAME",
+    "MOST_ITEMS",
+    "Chunk",
+    "Ingested",
+    "Item",
+    "Log",
+    "ingest",
+    "ingest_paths",
+    "is_part_of",
+    "keep_chunk",
+    "keep_source",
+    "log_chunks",
+    "name_of",
+    "refused",
+]
 
 CHUNK_TRAJECTORIES = 256
 CHUNK_SPANS = 50_000
@@ -82,7 +97,7 @@ class Ingested(msgspec.Struct, frozen=True, gc=False):
 
 
 @dataclass(frozen=True, slots=True)
-class _Chunk:
+class Chunk:
     """What one transaction stores: some trajectories of one log, and the places of their answers."""
 
     log: RawLog
@@ -146,28 +161,49 @@ def ingest_paths(
     contents: dict[bytes, Source] = {}
     for source in expand(paths):
         if isinstance(source, ParseError):
-            yield _refused(source)
+            yield refused(source)
             continue
-        if source.walked and _is_part_of(store, source):
+        if source.walked and is_part_of(store, source):
             continue
-        try:
-            data = load(source)
-        except CutOff as error:
-            yield _refused(error)
-            data = error.data
-        except ParseError as error:
-            yield _refused(error)
-            continue
-        items: list[Item | None] = []
-        log = _as_known(store, project, Log(data, source.name, format))
-        found = read_source(dataclasses.replace(source, name=log.name), data, format, contents)
-        for chunk in _log_chunks(log, found, project, writes or {}, items, sys.maxsize):
-            with store.write() as conn:
-                added = trajectories.add_log(conn, project, chunk.log, chunk.kept, replace, compares_across_groups)
-                _answer(items, chunk, added)
-            yield from _placed(items, source)
-            items.clear()  # the places of the next chunk count from here
-        yield from _placed(items, source)
+        yield from keep_source(store, project, source, format, replace, writes or {}, contents)
+
+
+def keep_source(
+    store: Store,
+    project: str,
+    source: Source,
+    format: str | None,
+    replace: bool,
+    writes: Mapping[str, bool],
+    contents: dict[bytes, Source],
+) -> Iterator[Item]:
+    """Read and keep one log; `contents` knows those before it by their hash, and this one afterwards."""
+    try:
+        data = load(source)
+    except CutOff as error:
+        yield refused(error)
+        data = error.data
+    except ParseError as error:
+        yield refused(error)
+        return
+    items: list[Item | None] = []
+    log = _as_known(store, project, Log(data, source.name, format))
+    found = read_source(dataclasses.replace(source, name=log.name), data, format, contents)
+    for chunk in log_chunks(log, found, project, writes, items, sys.maxsize):
+        yield from keep_chunk(store, project, source, chunk, items, replace)
+        items.clear()  # the places of the next chunk count from here
+    yield from _placed(items, source)
+
+
+def keep_chunk(
+    store: Store, project: str, source: Source, chunk: Chunk | None, items: list[Item | None], replace: bool
+) -> Iterator[Item]:
+    """Keep a chunk in one transaction; then the answers to it and to what could not be read beside it."""
+    if chunk is not None:
+        with store.write() as conn:
+            added = trajectories.add_log(conn, project, chunk.log, chunk.kept, replace, compares_across_groups)
+            _answer(items, chunk, added)
+    yield from _placed(items, source)
 
 
 def name_of(label: str | None, data: bytes) -> str:
@@ -183,27 +219,26 @@ def _as_known(store: Store, project: str, log: Log) -> Log:
     return log if known in (None, log.name) else Log(log.data, known or "", log.format)
 
 
-def _chunks(
-    sent: Sequence[Log], project: str, writes: Mapping[str, bool], items: list[Item | None]
-) -> Iterator[_Chunk]:
+def _chunks(sent: Sequence[Log], project: str, writes: Mapping[str, bool], items: list[Item | None]) -> Iterator[Chunk]:
     for log in sent:
         found = read_bytes(log.data, log.name, log.format, limit=MOST_DECODED)
-        yield from _log_chunks(log, found, project, writes, items, MOST_ITEMS)
+        yield from log_chunks(log, found, project, writes, items, MOST_ITEMS)
 
 
-def _log_chunks(
+def log_chunks(
     log: Log,
     found: Read,
     project: str,
     writes: Mapping[str, bool],
     items: list[Item | None],
     most: int,
-) -> Iterator[_Chunk]:
+) -> Iterator[Chunk]:
     """The trajectories of a log, so many at a time; records that could not be read go to their place in `items`."""
     raw: RawLog | None = None
     for places, some in _portions(_read(found, log.name), items, most):
         raw = raw or logs.packed(log.data, log.name, log.format, log.sha256)
-        mine = [changed(t, project=project) if t.project == DEFAULT_PROJECT else t for t in some]
+        named = project != DEFAULT_PROJECT  # an equal name that is another object would be written out: other content
+        mine = [changed(t, project=project) if named and t.project == DEFAULT_PROJECT else t for t in some]
         graphs, kept_places = _graphs(mine, places, writes, items)
         kept = keeping.keep(project, graphs, raw.sha256)
         for place, graph in zip(kept_places, graphs, strict=True):
@@ -215,7 +250,7 @@ def _log_chunks(
                 line=None if origin is None else origin.line,
                 report=(*graph.trajectory.report, *graph.notes),
             )
-        yield _Chunk(raw, kept, kept_places)
+        yield Chunk(raw, kept, kept_places)
 
 
 def _read(found: Read, name: str) -> Read:
@@ -239,7 +274,7 @@ def _portions(found: Read, items: list[Item | None], most: int) -> Iterator[tupl
             break
         items.append(None)
         if isinstance(record, ParseError):
-            items[-1] = _refused(record)
+            items[-1] = refused(record)
             continue
         places.append(len(items) - 1)
         some.append(record)
@@ -272,7 +307,7 @@ def _graphs(
     return graphs, kept
 
 
-def _answer(items: list[Item | None], chunk: _Chunk, added: Sequence[trajectories.Added]) -> None:
+def _answer(items: list[Item | None], chunk: Chunk, added: Sequence[trajectories.Added]) -> None:
     for place, one in zip(chunk.places, added, strict=True):
         prepared = items[place]
         assert prepared is not None
@@ -286,12 +321,12 @@ def _placed(items: Sequence[Item | None], source: Source) -> Iterator[Item]:
     return (changed(item, file=source.shown) for item in items if item is not None)
 
 
-def _is_part_of(store: Store, source: Source) -> bool:
+def is_part_of(store: Store, source: Source) -> bool:
     """Whether the file is the database, or one of those beside it."""
     return source.path is not None and str(source.path.resolve()).startswith(store.name)
 
 
-def _refused(error: ParseError) -> Item:
+def refused(error: ParseError) -> Item:
     status: Literal["skipped", "rejected"] = "skipped" if isinstance(error, SkippedFile) else "rejected"
     return Item(status, reason=error.reason, file=error.file or None, line=error.line)
 

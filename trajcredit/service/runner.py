@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from threading import Event, Thread
 
+from trajcredit.engines import Engine
 from trajcredit.errors import StoreError
 from trajcredit.service.executing import execute
 from trajcredit.service.running import ENDED, RunView, find
@@ -74,13 +75,26 @@ class Runner:
             self._woken.clear()
 
 
-def see_through(store: Store, project: str, run: str, told: Callable[[int, int], None]) -> RunView:
-    """Work on a run here, or wait for the process that works on this database; how it ended."""
-    pause = Event()
+def see_through(
+    store: Store,
+    project: str,
+    run: str,
+    told: Callable[[int, int], None],
+    engine: Engine | None = None,
+    away: Callable[[], None] = lambda: None,
+) -> RunView:
+    """Work on a run here, by an engine that is open, or wait for the process that works on this database; how it ended.
+
+    `away` is called once where it is that process: it has an engine of its own.
+    """
+    pause, said = Event(), False
     while True:
         with sole_runner(store) as ours:
             if ours:
-                _work_on(store, run, told)
+                _work_on(store, run, told, engine)
+            elif not said:
+                said = True
+                away()
         found = find(store, project, run)
         if found.state in ENDED:
             return found
@@ -88,9 +102,9 @@ def see_through(store: Store, project: str, run: str, told: Callable[[int, int],
         pause.wait(POLL / 4)
 
 
-def _work_on(store: Store, run: str, told: Callable[[int, int], None]) -> None:
+def _work_on(store: Store, run: str, told: Callable[[int, int], None], engine: Engine | None) -> None:
     with store.write() as conn:
         run_numbers.requeue(conn)
         started = runs.start(conn, run)
     if started is not None:
-        execute(store, started, told)
+        execute(store, started, told, engine)

@@ -20,7 +20,7 @@ from trajcredit.formats.sources import Source, expand, load
 from trajcredit.formats.unpacking import CutOff
 from trajcredit.model import REWARD_SOURCES, Reward, RewardSource, Trajectory
 
-__all__ = ["SPANS", "Asked", "Plan", "Shard", "index", "logs", "plan", "trajectories_of"]
+__all__ = ["SPANS", "Asked", "Plan", "Shard", "index", "logs", "plan", "together", "trajectories_of"]
 
 SPANS = 100_000
 """Spans of a shard, about: what one worker has in memory at a time."""
@@ -103,7 +103,7 @@ def logs(paths: Iterable[str]) -> list[Source | ParseError]:
 def index(engine: Engine, found: Sequence[Source | ParseError], asked: Asked) -> dict[Source, Indexed]:
     """Every log, read once by some worker."""
     some = [source for source in found if isinstance(source, Source)]
-    tasks = [(few, asked) for few in _together(some)]
+    tasks = [(few, asked) for few in together(some)]
     return dict(zip(some, (one for read in engine.map(indexed, tasks) for one in read), strict=True))
 
 
@@ -130,7 +130,7 @@ def _indexed(source: Source, asked: Asked) -> Indexed:
     return Indexed(sha256(data).digest(), tuple(entries), tuple(errors))
 
 
-def _together(sources: Sequence[Source]) -> Iterator[list[Source]]:
+def together(sources: Sequence[Source]) -> Iterator[list[Source]]:
     """Small logs several a task: what they share is sent once."""
     few, so_far = list[Source](), 0
     for source in sources:
