@@ -110,6 +110,26 @@ def _lives(process: int) -> bool:
         return False
 
 
+@RAY
+def test_ray_that_cannot_be_reached_is_said_and_nobody_is_told_of_its_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    import ray
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setenv("RAY_ADDRESS", "nowhere.invalid:1")
+
+    def away(**how: object) -> None:
+        assert "address" not in how, "Ray reads the variable itself"
+        raise ConnectionError("no such host")
+
+    monkeypatch.setattr(ray, "init", away)
+    with (
+        pytest.raises(EngineError, match="no Ray at the address that RAY_ADDRESS names: ConnectionError"),
+        engine("ray"),
+    ):
+        pass
+    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
+
+
 def test_what_is_no_engine_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UnknownNameError, match="dask"):
         engine("dask")

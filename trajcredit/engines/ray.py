@@ -41,15 +41,15 @@ class OnRay:
     def __enter__(self) -> OnRay:
         ray = self._ray
         if not ray.is_initialized():
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anybody
             own = os.environ.get(VARIABLE) is None
-            quiet = {"include_dashboard": False} if own else {}
-            ray.init(
-                num_cpus=self.workers if own else None,
-                log_to_driver=False,
-                configure_logging=False,
-                runtime_env={"env_vars": ONE_THREAD},
-                **quiet,
-            )
+            where = {"address": "local", "num_cpus": self.workers, "include_dashboard": False} if own else {}
+            environment = {"env_vars": ONE_THREAD}
+            try:
+                ray.init(log_to_driver=False, configure_logging=False, runtime_env=environment, **where)
+            except (OSError, RuntimeError, ValueError) as error:  # ConnectionError is an OSError
+                place = "on this machine" if own else f"at the address that {VARIABLE} names"
+                raise EngineError(f"no Ray {place}: {type(error).__name__}") from error
             self._ours = True
         if self._asked is None:
             self.workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
