@@ -35,8 +35,10 @@ import numpy.typing as npt
 from trajcredit import kernels
 from trajcredit.arrays import I64
 from trajcredit.kernels.padded import F32
+from trajcredit.kernels.whitening import WHITENING, padded_whiten
 
-SHAPES = [(1024, 8192), (4096, 393)]
+SHAPES = [(1024, 8192), (4096, 393), (16384, 48)]
+"""Responses of tokens; the last is as long as trajectories have spans."""
 GOALS = {
     ("gae", (1024, 8192)): 40.0,
     ("gae", (4096, 393)): 20.0,
@@ -88,6 +90,22 @@ def our_grpo(t: Tokens) -> F32:
     return kernels.padded_broadcast(kernels.scaled(centred, kernels.spread(centred, group, 1), EPS), t.mask)
 
 
+def our_rloo(t: Tokens) -> F32:
+    """Row sums less the mean of the others of the group, back to the tokens."""
+    seen: dict[str, int] = {}
+    group = np.fromiter((seen.setdefault(uid, len(seen)) for uid in t.uid), np.int64, len(t.uid))
+    centred = kernels.centre(kernels.padded_sums(t.rewards), group)
+    return kernels.padded_broadcast(kernels.leave_one_out(centred, group), t.mask)
+
+
+def our_whiten(t: Tokens) -> F32:
+    """Values whitened over the mask."""
+    return padded_whiten(t.values, t.mask, WHITENING["verl"])
+
+
+OURS: dict[str, Callable[[Tokens], F32]] = {"gae": our_gae, "grpo": our_grpo, "rloo": our_rloo, "whiten": our_whiten}
+
+
 # ---------------------------------------------------------------- peers
 
 
@@ -121,11 +139,40 @@ def numpy_grpo(t: Tokens) -> F32:
     return copied
 
 
+def numpy_rloo(t: Tokens) -> F32:
+    """Sorted group names and numpy sums."""
+    scores = t.rewards.sum(axis=1, dtype=np.float64)
+    _, group = np.unique(t.uid, return_inverse=True)
+    count = np.bincount(group)[group]
+    others = (np.bincount(group, scores)[group] - scores) / np.maximum(count - 1, 1)
+    scalar = np.where(count > 1, scores - others, 0).astype(np.float32)
+    copied: F32 = np.where(t.mask != 0, scalar[:, None], np.float32(0))
+    return copied
+
+
+def numpy_whiten(t: Tokens) -> F32:
+    """Mean and sample variance of what the mask picks."""
+    on = t.mask != 0
+    sampled = t.values[on].astype(np.float64)
+    white = (t.values - sampled.mean()) / np.sqrt(sampled.var(ddof=1) + 1e-8)
+    whitened: F32 = np.where(on, white, 0).astype(np.float32)
+    return whitened
+
+
+TWINS: dict[str, Callable[[Tokens], F32]] = {
+    "gae": numpy_gae,
+    "grpo": numpy_grpo,
+    "rloo": numpy_rloo,
+    "whiten": numpy_whiten,
+}
+
+
 def verl_peers() -> dict[str, dict[str, Callable[[Tokens], F32]]]:
     """verl's own functions by kernel, on tensors that share our memory; empty where verl is not installed."""
     try:
         torch: Any = importlib.import_module("torch")
         algos: Any = importlib.import_module("verl.trainer.ppo.core_algos")
+        functional: Any = importlib.import_module("verl.utils.torch_functional")
     except ImportError as error:
         print(f"verl is not here ({error}): only the numpy twin is compared; the docstring says how to install it")
         return {}
@@ -137,6 +184,17 @@ def verl_peers() -> dict[str, dict[str, Callable[[Tokens], F32]]]:
         result: F32 = algos.compute_gae_advantage_return(rewards, values, mask, GAMMA, LAM)[0].numpy()
         return result
 
+    def rloo(estimator: Any) -> Callable[[Tokens], F32]:
+        def score(t: Tokens) -> F32:
+            result: F32 = estimator(torch.from_numpy(t.rewards), torch.from_numpy(t.mask), t.uid)[0].numpy()
+            return result
+
+        return score
+
+    def whiten(t: Tokens) -> F32:
+        result: F32 = functional.masked_whiten(torch.from_numpy(t.values), torch.from_numpy(t.mask)).numpy()
+        return result
+
     def grpo(estimator: Any) -> Callable[[Tokens], F32]:
         def score(t: Tokens) -> F32:
             result: F32 = estimator(torch.from_numpy(t.rewards), torch.from_numpy(t.mask), t.uid, EPS)[0].numpy()
@@ -145,7 +203,13 @@ def verl_peers() -> dict[str, dict[str, Callable[[Tokens], F32]]]:
         return score
 
     vectorized, loop = algos.compute_grpo_vectorized_outcome_advantage, algos.compute_grpo_outcome_advantage
-    return {"gae": {"verl": gae}, "grpo": {"verl": grpo(vectorized), "verl loop": grpo(loop)}}
+    fast, slow = algos.compute_rloo_vectorized_outcome_advantage, algos.compute_rloo_outcome_advantage
+    return {
+        "gae": {"verl": gae},
+        "grpo": {"verl": grpo(vectorized), "verl loop": grpo(loop)},
+        "rloo": {"verl": rloo(fast), "verl loop": rloo(slow)},
+        "whiten": {"verl": whiten},
+    }
 
 
 # ---------------------------------------------------------------- the comparison
@@ -171,19 +235,18 @@ def main() -> int:
     quiet = load <= QUIET
     print(f"load average {load:.2f} on {os.cpu_count()} cores: goals are {'held' if quiet else 'NOT held (above 1.5)'}")
     verl = verl_peers()
-    ours, twins = {"gae": our_gae, "grpo": our_grpo}, {"gae": numpy_gae, "grpo": numpy_grpo}
     print(f"{'kernel':8}{'rows x tokens':16}{'peer':11}{'peer ms':>10}{'ours ms':>10}{'ratio':>8}{'goal':>8}")
     missed = 0
     for shape in SHAPES:
         t = tokens(*shape)
         on = t.mask != 0
-        for kernel, function in ours.items():
-            peers = {"numpy": twins[kernel], **verl.get(kernel, {})}
+        for kernel, function in OURS.items():
+            peers = {"numpy": TWINS[kernel], **verl.get(kernel, {})}
             for peer in peers.values():
                 np.testing.assert_allclose(peer(t)[on], function(t)[on], rtol=1e-3, atol=1e-4)
             took = medians({"ours": function, **peers}, t)
             for name in peers:
-                ratio, goal = took[name] / took["ours"], GOALS[kernel, shape] if name == "verl" else None
+                ratio, goal = took[name] / took["ours"], GOALS.get((kernel, shape)) if name == "verl" else None
                 short = goal is not None and ratio < goal
                 missed += short
                 times = f"{1e3 * took[name]:10.1f}{1e3 * took['ours']:10.1f}{ratio:7.1f}x"

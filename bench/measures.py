@@ -26,13 +26,13 @@ import networkx
 import numpy as np
 import pipeline
 import store as storing
-from kernels import GOALS, SHAPES, medians, numpy_gae, numpy_grpo, our_gae, our_grpo, tokens, verl_peers
+from kernels import GOALS, OURS, SHAPES, TWINS, medians, tokens, verl_peers
 
 from trajcredit import kernels
 from trajcredit.arrays import offsets_of
 from trajcredit.batching import pack
 from trajcredit.engines import engine
-from trajcredit.formats import read_bytes
+from trajcredit.formats import read, read_bytes
 from trajcredit.graph import build_graphs
 from trajcredit.model import Trajectory
 from trajcredit.service.attributing import scored
@@ -79,6 +79,7 @@ def every(raw: bytes, quick: bool) -> Iterator[Measure | NotHere]:
     yield from stored(raw)
     yield from padded(quick)
     yield from ancestors()
+    yield from transcripts()
     yield from scaling()
     yield from pool(raw, 1 if quick else 10)
     if not quick:
@@ -138,11 +139,10 @@ def padded(quick: bool) -> Iterator[Measure | NotHere]:
     verl = verl_peers()
     if not verl:
         yield NotHere("verl 0.9.1")
-    ours, twins = {"gae": our_gae, "grpo": our_grpo}, {"gae": numpy_gae, "grpo": numpy_grpo}
     for shape in SHAPES[1:] if quick else SHAPES:
         t = tokens(*shape)
-        for kernel, function in ours.items():
-            peers = {"numpy": twins[kernel], **verl.get(kernel, {})}
+        for kernel, function in OURS.items():
+            peers = {"numpy": TWINS[kernel], **verl.get(kernel, {})}
             on = t.mask != 0
             for peer in peers.values():
                 np.testing.assert_allclose(peer(t)[on], function(t)[on], rtol=1e-3, atol=1e-4)
@@ -151,7 +151,7 @@ def padded(quick: bool) -> Iterator[Measure | NotHere]:
                 for name, seconds in on_one_thread(lambda: medians(verl[kernel], t)).items():  # noqa: B023  # runs at once
                     took[name] = min(took[name], seconds)
             for name in peers:
-                goal = GOALS[kernel, shape] if name == "verl" else None
+                goal = GOALS.get((kernel, shape)) if name == "verl" else None
                 label = f"{kernel} {shape[0]} x {shape[1]} against {name}"
                 yield Measure(label, took[name] / took["ours"], "higher", "x", goal, t.mask.size / took["ours"])
 
@@ -204,6 +204,28 @@ def ancestors() -> Iterator[Measure | NotHere]:
         yield Measure(
             f"DAG ancestors against {name}", took[name] / took["ours"], "higher", "x", None, n * graphs / took["ours"]
         )
+
+
+def transcripts() -> Iterator[Measure | NotHere]:
+    """Reading an Inspect AI log that inspect_ai wrote, against its own reader, which validates more."""
+    if not importlib.util.find_spec("inspect_ai"):
+        yield NotHere("inspect_ai")
+        return
+    from inspected import written
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "log.json"
+        theirs = written(place, pipeline.made_up(60))
+
+        def ours() -> Any:
+            return list(read(str(place)))
+
+        assert len(ours()) == len(theirs().samples) == 60
+        assert all(isinstance(one, Trajectory) for one in ours())
+        data = place.read_bytes()
+        took = timed({"ours": ours, "inspect_ai": theirs, "json": lambda: json.loads(data)}, 3)
+    yield Measure("reading an Inspect log against inspect_ai", took["inspect_ai"] / took["ours"], "higher", "x")
+    yield Measure("reading an Inspect log", took["ours"] / took["json"], "lower", "x json")
 
 
 def scaling() -> Iterator[Measure]:
