@@ -123,6 +123,8 @@ def score_shards(
     for label in written[0].refused:
         if all(label in part.refused for part in written):
             raise InputError(written[0].refused[label])
+    for left in out.glob(".part-*.part"):  # of workers that were killed while they wrote
+        left.unlink()
     done = _done(plan, written)
     _keep(out, done, attributors)
     return done

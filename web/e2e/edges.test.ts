@@ -49,6 +49,25 @@ test("11 a server that stops leaves what is shown, says so, and is found again w
   await removeFolder(folder);
 });
 
+test("11 a screen whose code was not there yet says that it cannot be shown, and is there after a reload", async () => {
+  const folder = await newFolder();
+  let own = await serve(folder, 0);
+  await demo(own);
+  const page = await open("/p/default", own.url);
+  const groups = page.getByRole("link", { name: "Groups" });
+  await groups.waitFor();
+  await own.stop();
+  await groups.click();
+  await page.getByText("This part could not be shown.").waitFor();
+  await groups.waitFor();
+  own = await serve(folder, Number(new URL(own.url).port));
+  await page.getByRole("button", { name: "Reload" }).click();
+  await page.locator(".groupspage .tr").first().waitFor();
+  await page.close();
+  await own.stop();
+  await removeFolder(folder);
+});
+
 describe("12", () => {
   const log = (id: string, group: string, messages: object[], reward?: number) =>
     JSON.stringify({ trajectory_id: id, group_id: group, ...(reward === undefined ? {} : { reward }), messages });

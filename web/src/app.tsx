@@ -1,8 +1,9 @@
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, useEffect, useState } from "react";
 import { useKeys } from "./keys";
 import { go, useRoute } from "./location";
 import { useNotice } from "./notice";
 import { Away } from "./parts/away";
+import { Fetched } from "./parts/fetched";
 import { Help } from "./parts/help";
 import { TopBar } from "./parts/topbar";
 import { listPath, type Route } from "./pure/url";
@@ -56,14 +57,14 @@ export function App() {
     <>
       <TopBar route={route} project={project} onPalette={() => setPalette(true)} onKeys={keys} />
       <Away />
-      <Suspense fallback={<p className="loading">Loading…</p>}>
+      <Fetched key={route.view} waiting={<p className="loading">Loading…</p>}>
         <View route={route} />
-      </Suspense>
+      </Fetched>
       {sheet && <Help onClose={() => showSheet(false)} />}
       {palette && (
-        <Suspense>
+        <Fetched>
           <Palette project={project} onKeys={keys} onClose={() => setPalette(false)} />
-        </Suspense>
+        </Fetched>
       )}
       <output className="notice">{said}</output>
     </>

@@ -1,4 +1,3 @@
-import { lazy, Suspense } from "react";
 import type { CreditColumns, Trajectory, Why } from "../api";
 import type { EditedEdge } from "../api-edges";
 import { number, signed } from "../pure/format";
@@ -12,11 +11,10 @@ import { useSpanCredits, useWhy } from "../queries";
 import { Edges } from "./edges";
 import { LabelSection } from "./label-section";
 import { Notes } from "./notes";
+import { Opinions } from "./opinions";
 import { SpanLink } from "./span-link";
 import { StaleMark } from "./stale-mark";
 import { Trouble } from "./trouble";
-
-const Opinions = lazy(() => import("./opinions").then((module) => ({ default: module.Opinions })));
 
 interface Props {
   project: string;
@@ -59,9 +57,7 @@ export function Details(props: Props) {
         Edit edges
       </button>
       {at(trajectory.is_action, span) && <OtherRuns {...props} shown={credits?.run ?? null} />}
-      <Suspense>
-        <Opinions {...{ project, span }} trajectory={trajectory.id} action={at(trajectory.is_action, span)} />
-      </Suspense>
+      <Opinions {...{ project, span }} trajectory={trajectory.id} action={at(trajectory.is_action, span)} />
       {at(trajectory.is_action, span) && <LabelSection key={span} {...{ project, span }} trajectory={trajectory.id} />}
       {notes.length > 0 && (
         <section>

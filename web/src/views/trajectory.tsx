@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { lazy, useEffect, useMemo, useRef, useState } from "react";
 import type { CreditColumns, Run, Trajectory } from "../api";
 import { previewColumns, useEditing } from "../editing";
 import { useFind } from "../finding";
@@ -9,6 +9,7 @@ import { useBeside } from "../neighbours";
 import { copy } from "../notice";
 import { AgreementLine } from "../parts/agreement";
 import { Details } from "../parts/details";
+import { Fetched } from "../parts/fetched";
 import { FindBar } from "../parts/find-bar";
 import { TRAJECTORY } from "../parts/help";
 import { Overview } from "../parts/overview";
@@ -159,7 +160,7 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
       <div className="split">
         <div className={cone ? "drawn withcone" : "drawn"}>
           {cone && (
-            <Suspense fallback={<p className="loading">Loading…</p>}>
+            <Fetched waiting={<p className="loading">Loading…</p>}>
               <Cone
                 {...{ project, trajectory, graph, path }}
                 span={selected}
@@ -168,7 +169,7 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
                 onSelect={select}
                 onGiveUp={(why) => setLate({ span: selected, why })}
               />
-            </Suspense>
+            </Fetched>
           )}
           <Transcript
             {...{ project, trajectory, graph, lanes, selected, marks, path }}
@@ -193,7 +194,7 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
         </div>
         <aside className="panel" aria-label="Details">
           {view.edit ? (
-            <Suspense fallback={<p className="loading">Loading…</p>}>
+            <Fetched waiting={<p className="loading">Loading…</p>}>
               <EdgeEditor
                 {...{ project, trajectory, editing }}
                 span={selected}
@@ -206,7 +207,7 @@ function Screen({ project, trajectory, graph, runs: newest }: ScreenProps) {
                   requestAnimationFrame(() => document.querySelector<HTMLElement>(".editedges")?.focus());
                 }}
               />
-            </Suspense>
+            </Fetched>
           ) : selected === null ? (
             <Overview {...{ project, trajectory }} credits={by.data} run={byLabel} onSelect={select} />
           ) : (
