@@ -183,3 +183,22 @@ def test_a_row_torn_anywhere_is_dropped_and_written_over(tmp_path: Path, kept: i
         answers.put("two", b"3")
     with FileAnswers(path) as answers:
         assert answers.get("two") == b"3"
+
+
+def test_a_limit_in_cost_that_cannot_be_kept_is_no_limit_without_a_word() -> None:
+    """Without prices it is refused; where the server counts nothing, the first answer ends the asking."""
+    free = Means(models={"m": Model("m", "https://models.example.com/v1", "x")})
+    with pytest.raises(InputError, match="max_cost cannot be kept, as the model 'm' has no price_in and no price_out"):
+        Llm(max_cost=1.0).basis(free)
+
+    def script(asked: Asked, number: int) -> tuple[int, Any]:
+        status, answer = fair(asked, number)
+        return status, {name: value for name, value in answer.items() if name != "usage"}
+
+    with served(script) as server:
+        means = Means(models={"m": server.model(concurrency=1, price_in=1.0)})
+        found = list(Llm(max_cost=1.0)(_cases(*map(str, range(6))), means))
+        assert len(server.asked) == 1
+        why = "the limit in cost cannot be kept: the server does not count tokens"
+        assert [one.missing for one in found] == [None, *[why] * 5]
+        assert [one.missing for one in Llm()(_cases("a", "b"), means)] == [None, None], "without a limit it goes on"

@@ -153,6 +153,19 @@ def test_a_broken_line_is_named_and_the_others_count(tmp_path: Path, change: dic
     assert said in note.message
 
 
+def test_a_row_that_cannot_be_read_leaves_no_other_of_its_trajectory_standing(tmp_path: Path) -> None:
+    path = _written(tmp_path / "o.jsonl", *RUNS)
+    good = path.read_bytes()
+    _edit(path, 0, segments=[{"actions": [1], "spans": [1], "score": 9}])
+    path.write_bytes(path.read_bytes() + good.splitlines()[0] + b"\n")
+    found = load(path).on(batch_of(*RUNS))
+    assert np.isnan(found.scores[:4]).all()
+    assert found.scores[5] == 1.0
+    assert [one.message for one in found.notes if one.code == "unjudged"] == [
+        "judge rules: line 1 is about it, and cannot be read; its spans are not scored"
+    ]
+
+
 def test_what_was_missing_may_come_later_and_two_opinions_are_none(tmp_path: Path) -> None:
     path = _written(tmp_path / "o.jsonl", *RUNS)
     whole = path.read_text()

@@ -24,7 +24,7 @@ def test_what_was_written_elsewhere_is_taken_row_by_row(store: Store) -> None:
     rows[1].pop("digest")
     rows[2]["digest"] = "0" * 32
     rows[3]["trajectory_id"] = "elsewhere"
-    unknown = json.dumps({**rows[4], "socre": 1})
+    unknown = json.dumps({**rows[4], "trajectory_id": "nowhere", "socre": 1})
     lines = [json.dumps(row) for row in rows] + ["{", unknown]
     taken = taking_opinions.take(store, PROJECT, "\n".join(lines).encode())
     assert (taken.kept, taken.rejected) == (3, 5)
@@ -79,6 +79,17 @@ def test_of_two_opinions_on_one_trajectory_none_is_taken_as_in_a_file(store: Sto
     said = {graph.trajectory.id: found.fit(graph) for graph in graphs}
     assert (said["t1"], said["t2"]) == ("there are two opinions of it", "still away")
     assert not isinstance(said["t0"], str)
+
+
+def test_a_row_that_cannot_be_read_leaves_no_other_of_its_trajectory_standing(store: Store) -> None:
+    send(store, *ROLLOUTS)
+    judging = asked(store)
+    worked(store)
+    rows = told(store, judging)
+    bad = {**rows[0], "start": 7}
+    taken = taking_opinions.take(store, PROJECT, "\n".join(map(json.dumps, [bad, rows[0], rows[1]])).encode())
+    assert [one.status for one in taken.items] == ["rejected", "rejected", "created"]
+    assert taken.items[1].reason == "line 1 is about it too, and cannot be read"
 
 
 def test_a_repeat_of_a_judging_is_of_the_same_judge(store: Store) -> None:

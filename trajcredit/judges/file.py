@@ -18,8 +18,8 @@ from trajcredit.errors import InputError, ParseError
 from trajcredit.graph import SpanGraph
 from trajcredit.judges.base import Basis, Case, Means, Scale, Verdict
 from trajcredit.judges.columns import deltas, scores_after, with_verdicts
-from trajcredit.judges.opinions import SCHEMA, Opinion, fitted, lines, read
-from trajcredit.judges.simple import Refused, Simple, verdict_of
+from trajcredit.judges.opinions import SCHEMA, Opinion, Refused, fitted, lines, read
+from trajcredit.judges.simple import Simple, verdict_of
 from trajcredit.judges.simple import read as read_simple
 from trajcredit.model import Note
 from trajcredit.registry import judges
@@ -126,8 +126,8 @@ def load(path: Path, scale: Scale | None = None) -> Opinions:
             single[row.trajectory_id].append(row)
         else:
             whole[row.trajectory_id].append(row)
+    broken = {one.trajectory_id: one.line for one in errors if isinstance(one, Refused) and one.trajectory_id}
     if single:
-        broken = {one.trajectory_id: one.line for one in errors if isinstance(one, Refused) and one.trajectory_id}
         return Opinions(path.name, path.name, said or "credit", dict(single), errors, broken)
     opinions = [row for rows in whole.values() for row in rows]
     for what, found in (("judges", {one.judge for one in opinions}), ("scales", {one.scale for one in opinions})):
@@ -136,7 +136,7 @@ def load(path: Path, scale: Scale | None = None) -> Opinions:
     judge, own = opinions[0].judge, opinions[0].scale
     if scale is not None and scale != own:
         raise InputError(f"{path}: its scores are on the scale {own}, not {scale}: ask for scale={own}")
-    return Opinions(path.name, judge, own, {name: tuple(rows) for name, rows in whole.items()}, errors)
+    return Opinions(path.name, judge, own, {name: tuple(rows) for name, rows in whole.items()}, errors, broken)
 
 
 @judges.register("file")

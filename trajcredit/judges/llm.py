@@ -81,6 +81,10 @@ class Llm:
         """Model, address, prompt and parameters; InputError where no such model is configured, or its key not set."""
         model = self._model(means)
         model.key()
+        if self.max_cost is not None and not (model.price_in or model.price_out):
+            raise InputError(
+                f"judge llm: max_cost cannot be kept, as the model {model.name!r} has no price_in and no price_out"
+            )
         said = [PROMPT_VERSION, model.base_url, model.model, self.asks, self.segments, self.characters]
         said += [self.temperature, self.repeat]
         return Basis(sha256(json.dumps(said).encode()).hexdigest()[:12], model.model, PROMPT_VERSION)

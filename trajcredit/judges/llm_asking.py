@@ -56,6 +56,8 @@ class Asker:
     _away: int = 0
     _gone: str | None = None
     _plain: bool = False
+    _blind: bool = False
+    """Whether an answer came whose tokens the server did not count: then what it cost is not known."""
     _ended: Event = field(default_factory=Event)
 
     def end(self) -> None:
@@ -129,6 +131,8 @@ class Asker:
                 raise AwayError(f"not asked any more: {self._gone}")
             if self.max_requests is not None and spent.requests >= self.max_requests:
                 raise JudgeError(f"the limit of {self.max_requests:,} requests is reached")
+            if self.max_cost is not None and self._blind:
+                raise JudgeError("the limit in cost cannot be kept: the server does not count tokens")
             if self.max_cost is not None and spent.cost >= self.max_cost:
                 raise JudgeError(f"the limit of {self.max_cost:g} in cost is reached")
             spent.requests += 1
@@ -143,6 +147,7 @@ class Asker:
                 _log.warning("%s takes no JSON schema: it is asked in words alone", self.model.host)
             if counts is None:
                 self.means.spent.uncounted += 1
+                self._blind = True
             else:
                 self.means.spent.tokens_in += counts[0]
                 self.means.spent.tokens_out += counts[1]

@@ -22,11 +22,13 @@ __all__ = [
     "Fault",
     "Judged",
     "Opinion",
+    "Refused",
     "decoded",
     "digest",
     "encoded",
     "fitted",
     "lines",
+    "named",
     "opened",
     "opinion",
     "read",
@@ -86,6 +88,14 @@ class Opinion(
 _decoder = msgspec.json.Decoder(Opinion)
 
 
+class Refused(ParseError):  # noqa: N818 - a row, named as the others are
+    """A row that is none; its trajectory, where that can be told."""
+
+    def __init__(self, reason: str, file: str, line: int, trajectory_id: str | None) -> None:
+        super().__init__(reason, file, line)
+        self.trajectory_id = trajectory_id
+
+
 def digest(trajectory: Trajectory) -> str:
     """What a judge reads of a trajectory, as a hash (32 hex): rewards that come later change nothing of it."""
     spans = [(s.kind, s.turn, s.agent, s.name, body(s), s.result_of, s.error) for s in trajectory.spans]
@@ -135,13 +145,23 @@ def decoded(line: bytes) -> Opinion:
     return row
 
 
-def read(path: Path) -> Iterator[Opinion | ParseError]:
+def read(path: Path) -> Iterator[Opinion | Refused]:
     """The rows of a file, an error in the place of a line that is none."""
     for number, line in lines(path):
         try:
             yield decoded(line)
         except InputError as error:
-            yield ParseError(str(error), str(path), number)
+            yield Refused(str(error), str(path), number, named(line))
+
+
+def named(line: bytes) -> str | None:
+    """The trajectory of a row that is none, where it can be told."""
+    try:
+        row = msgspec.json.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError):
+        return None
+    name = row.get("trajectory_id") if isinstance(row, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def fitted(row: Opinion, graph: SpanGraph) -> tuple[Case, Verdict] | str:

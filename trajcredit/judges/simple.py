@@ -15,14 +15,14 @@ from typing import Any
 
 import msgspec
 
-from trajcredit.errors import InputError, ParseError
+from trajcredit.errors import InputError
 from trajcredit.graph import SpanGraph
 from trajcredit.judges.base import Case, Scale, Verdict
-from trajcredit.judges.opinions import RANGE, lines
+from trajcredit.judges.opinions import RANGE, Refused, lines, named
 from trajcredit.judges.segments import segmented
 from trajcredit.model import ACTION_KINDS, Span
 
-__all__ = ["Refused", "Simple", "read", "verdict_of"]
+__all__ = ["Simple", "read", "verdict_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,6 @@ class _Row(msgspec.Struct, kw_only=True):
 
 
 _decoder = msgspec.json.Decoder(_Row)
-
-
-class Refused(ParseError):  # noqa: N818 - a row, named as the others are
-    """A row that is none; its trajectory, where that can be told."""
-
-    def __init__(self, reason: str, file: str, line: int, trajectory_id: str | None) -> None:
-        super().__init__(reason, file, line)
-        self.trajectory_id = trajectory_id
 
 
 def read(path: Path, scale: Scale | None = None) -> tuple[Scale, list[Simple | Refused]]:
@@ -151,7 +143,7 @@ def _json(path: Path) -> Iterator[Simple | Refused]:
         try:
             yield _simple(_decoder.decode(line), number)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
-            yield _refused(error, path, number, _named(line))
+            yield _refused(error, path, number, named(line))
 
 
 def _is_csv(path: Path) -> bool:
@@ -180,16 +172,6 @@ def _csv(path: Path) -> Iterator[Simple | Refused]:
 def _refused(error: Any, path: Path, line: int, trajectory_id: str | None) -> Refused:
     expected = "expected trajectory_id, span or message_index, and score"
     return Refused(f"{expected}: {error}", str(path), line, trajectory_id)
-
-
-def _named(line: bytes) -> str | None:
-    """The trajectory of a row that is none, where it can be told."""
-    try:
-        row = msgspec.json.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError):
-        return None
-    name = row.get("trajectory_id") if isinstance(row, dict) else None
-    return name if isinstance(name, str) else None
 
 
 def _simple(row: _Row, line: int) -> Simple:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from trajcredit.errors import InputError
 from trajcredit.graph import SpanGraph
-from trajcredit.judges.opinions import Opinion, decoded, encoded, fitted
+from trajcredit.judges.opinions import Opinion, decoded, encoded, fitted, named
 from trajcredit.service.ingesting import Item
 from trajcredit.service.judgings import JudgingView, find
 from trajcredit.service.versions import code_version
@@ -44,9 +44,9 @@ def take(store: Store, project: str, data: bytes) -> Taken:
     scales.
     """
     items, rows = list[Item](), list[tuple[int, Opinion]]()
-    for line, row in _rows(data):
+    for line, name, row in _rows(data):
         if isinstance(row, str):
-            items.append(Item("rejected", reason=row, line=line))
+            items.append(Item("rejected", external_id=name, reason=row, line=line))
         else:
             rows.append((len(items), row))
             items.append(Item("created", external_id=row.trajectory_id, line=line))
@@ -122,6 +122,10 @@ def _second(rows: list[tuple[int, Opinion]], items: list[Item]) -> dict[int, str
     for place, row in rows:
         of[row.trajectory_id].append((place, row))
     found = dict[int, str]()
+    for one in items:
+        if one.status == "rejected" and one.external_id is not None and one.external_id in of:
+            why = f"line {one.line} is about it too, and cannot be read"
+            found.update(dict.fromkeys((place for place, _ in of.pop(one.external_id)), why))
     for own in of.values():
         judged = [place for place, row in own if row.missing is None]
         if len(judged) > 1:
@@ -142,8 +146,8 @@ def _why_not(row: Opinion, one: Known | None, graphs: dict[str, SpanGraph]) -> s
     return found if isinstance(found, str) and row.missing is None else None
 
 
-def _rows(data: bytes) -> Iterator[tuple[int, Opinion | str]]:
-    """(line, the row or why there is none); empty lines are none."""
+def _rows(data: bytes) -> Iterator[tuple[int, str | None, Opinion | str]]:
+    """(line, trajectory where it can be told, the row or why there is none); empty lines are none."""
     rows = 0
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line or line.isspace():
@@ -152,6 +156,8 @@ def _rows(data: bytes) -> Iterator[tuple[int, Opinion | str]]:
         if rows > MOST_ROWS:
             raise InputError(f"more than {MOST_ROWS:,} opinions in one request: send them in several")
         try:
-            yield number, decoded(line)
+            row = decoded(line)
         except InputError as error:
-            yield number, str(error)
+            yield number, named(line), str(error)
+        else:
+            yield number, row.trajectory_id, row
