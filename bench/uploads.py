@@ -116,7 +116,9 @@ def ingested() -> Iterator[Measure]:
             }
         )
     size = f"{len(same[0]) / 1000:.0f} kB"
-    yield Measure(f"typed records of {size} against a pydantic body", took["pydantic"] / took["typed"], "higher", "x", 2)
+    yield Measure(
+        f"typed records of {size} against a pydantic body", took["pydantic"] / took["typed"], "higher", "x", 2
+    )
     name = f"upload of {size} read, graphed and stored, against a pydantic body that stores nothing"
     yield Measure(name, took["pydantic"] / took["stored"], "higher", "x", 0.9)
 
