@@ -1,4 +1,4 @@
-"""One figure with its direction and budget, a peer that is not here, and medians of interleaved rounds."""
+"""One figure with its direction and budget, a peer that is not here, medians of rounds, growth of curves."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import gc
 import importlib
 import statistics
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["Measure", "NotHere", "best", "timed"]
+__all__ = ["FLAT", "Measure", "NotHere", "best", "growth", "timed"]
 
 ROUNDS = 5
+FLAT, FROM = 1.5, 10_000
+"""Times as much as a smaller size takes that a span may take, from so many spans up."""
+LEAST = 64
+"""Bytes a span below which growth of memory is that of the allocator."""
 
 
 @dataclass(frozen=True)
@@ -67,3 +71,16 @@ def best(contestants: dict[str, Callable[[], Any]], torches: Collection[str]) ->
             torch.set_num_threads(before)
         took |= {name: min(took[name], seconds) for name, seconds in single.items()}
     return took
+
+
+def growth(points: Sequence[Mapping[str, Any]], figure: str) -> float | None:
+    """How many times as much a span of any size takes as one of a smaller size, from FROM up; null for fewer than two.
+
+    `figure`: `ns` or `bytes`. Bytes below LEAST count as LEAST.
+    """
+    told = [
+        max(float(one[figure]), LEAST if figure == "bytes" else 0.0)
+        for one in sorted(points, key=lambda one: float(one["spans"]))
+        if one["spans"] >= FROM / 2 and one[figure] is not None  # the runs come to about so many
+    ]
+    return max((now / min(told[:k]) for k, now in enumerate(told) if k), default=None)

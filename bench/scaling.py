@@ -34,6 +34,7 @@ os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 import numpy as np
 import pipeline
 import store as storing
+from measuring import FLAT, growth
 
 from trajcredit.batching import Batch, assemble, pack
 from trajcredit.formats import read_bytes
@@ -42,17 +43,14 @@ from trajcredit.model import Trajectory
 from trajcredit.service.plugins import choose
 from trajcredit.store import Store, keeping, open_store, trajectories
 
-__all__ = ["curves", "growth"]
+__all__ = ["curves"]
 
 SEED_RUNS = 200
-FLAT, FROM = 1.5, 10_000
 ATTRIBUTORS = ("grpo", "dag", "gae:lam=0.95")
 BUILT = ("graphs", "store write", "store read")
 """What is measured up to --graphs; attributors up to --spans."""
 LONG_ENOUGH, MOST_PASSES = 0.5, 5
 """Seconds and passes after which no more are made."""
-LEAST = 64
-"""Bytes a span below which growth of memory is that of the allocator."""
 OF_TRAJECTORIES = frozenset(
     {"outcome", "group", "pool", "terminated", "truncated", "policy_version", "bootstrap", "score_start"}
 )
@@ -168,19 +166,6 @@ def curves(graphs: int, spans: int) -> Iterator[dict[str, Any]]:
     for what, most in (*((name, graphs) for name in BUILT), *((name, spans) for name in ATTRIBUTORS)):
         for size in (10**k for k in range(3, 9) if 10**k <= most):
             yield in_its_own_process(what, size)
-
-
-def growth(points: list[dict[str, Any]], figure: str) -> float | None:
-    """How many times as much a span of any size takes as one of a smaller size, from FROM up; null for fewer than two.
-
-    `figure`: `ns` or `bytes`. Bytes below LEAST count as LEAST.
-    """
-    told = [
-        max(float(one[figure]), LEAST if figure == "bytes" else 0.0)
-        for one in sorted(points, key=lambda one: float(one["spans"]))
-        if one["spans"] >= FROM / 2 and one[figure] is not None  # the runs come to about so many
-    ]
-    return max((now / min(told[:k]) for k, now in enumerate(told) if k), default=None)
 
 
 def main() -> None:
