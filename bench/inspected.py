@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["written"]
+from trajcredit.model import Trajectory
+
+__all__ = ["our_messages", "their_messages", "written"]
 
 
 def written(place: Path, rows: list[Any]) -> Callable[[], Any]:
@@ -47,3 +49,25 @@ def _message(one: dict[str, Any], model: Any, tool: Any) -> Any:
         for c in one.get("tool_calls") or ()
     ]
     return model.ChatMessageAssistant(content=content, tool_calls=calls or None, model="none")
+
+
+def our_messages(one: Trajectory) -> list[tuple[Any, ...]]:
+    """What was said, called and answered, and the scores, in terms of the log."""
+    said: list[tuple[Any, ...]] = []
+    for span in one.spans:
+        if span.kind == "tool_call":
+            said.append(("call", span.call_id, span.name, span.arguments))
+        else:
+            said.append(("tool" if span.kind == "tool_result" else span.kind, span.text))
+    return [*said, *(("score", reward.value) for reward in one.rewards)]
+
+
+def their_messages(sample: Any) -> list[tuple[Any, ...]]:
+    """The same of a sample that inspect_ai read."""
+    said: list[tuple[Any, ...]] = []
+    for message in sample.messages:
+        if message.role != "assistant" or message.text:
+            said.append((message.role, message.text))
+        calls = (message.tool_calls or ()) if message.role == "assistant" else ()
+        said += [("call", call.id, call.function, call.arguments) for call in calls]
+    return [*said, *(("score", score.value) for score in sample.scores.values())]

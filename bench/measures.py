@@ -5,20 +5,16 @@ Every measure is small enough that all of them take some minutes. Peers that are
 
 from __future__ import annotations
 
-import gc
 import importlib
 import importlib.util
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 
@@ -26,64 +22,44 @@ import networkx
 import numpy as np
 import pipeline
 import store as storing
+import torch
+from budgets import others
+from inspected import our_messages, their_messages, written
 from kernels import GOALS, OURS, SHAPES, TWINS, medians, tokens, verl_peers
+from measuring import Measure, NotHere, timed
+from spans import flat
+from uploads import ingested
 
 from trajcredit import kernels
 from trajcredit.arrays import offsets_of
-from trajcredit.batching import pack
 from trajcredit.engines import engine
 from trajcredit.formats import read, read_bytes
 from trajcredit.graph import build_graphs
 from trajcredit.model import Trajectory
-from trajcredit.service.attributing import scored
 from trajcredit.service.building import graphs_by
-from trajcredit.service.plugins import choose
 from trajcredit.store import keeping, logs, open_store
 
 __all__ = ["Measure", "NotHere", "every", "sizes"]
 
 ROUNDS = 5
-SCALED = (1_000, 10_000, 100_000)
 COLD = "from trajcredit.service.warming import warm; import time; t = time.time(); warm(); print(time.time() - t)"
-
-
-@dataclass(frozen=True)
-class Measure:
-    """One figure. `per_second`: what one core does, for the cost model; it is no claim."""
-
-    name: str
-    value: float
-    better: Literal["lower", "higher"]
-    unit: str
-    budget: float | None = None
-    per_second: float | None = None
-
-    @property
-    def held(self) -> bool | None:
-        """Whether the budget holds; null where there is none."""
-        if self.budget is None:
-            return None
-        return self.value <= self.budget if self.better == "lower" else self.value >= self.budget
-
-
-@dataclass(frozen=True)
-class NotHere:
-    """A peer that is not installed."""
-
-    name: str
 
 
 def every(raw: bytes, quick: bool) -> Iterator[Measure | NotHere]:
     """All of them; `quick` leaves out what takes minutes (compiling anew, ten times the log)."""
     yield from stages(raw, quick)
     yield from stored(raw)
+    yield from others(raw)
+    yield from ingested()
     yield from padded(quick)
+    yield from flat()
     yield from ancestors()
     yield from transcripts()
-    yield from scaling()
     yield from pool(raw, 1 if quick else 10)
     if not quick:
         yield from first_call()
+    if not torch.cuda.is_available():
+        yield NotHere("a CUDA device (bench/gpu.py: the torch twins against numba and the copy rate)")
 
 
 def stages(raw: bytes, quick: bool) -> Iterator[Measure]:
@@ -211,8 +187,6 @@ def transcripts() -> Iterator[Measure | NotHere]:
     if not importlib.util.find_spec("inspect_ai"):
         yield NotHere("inspect_ai")
         return
-    from inspected import written
-
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "log.json"
         theirs = written(place, pipeline.made_up(60))
@@ -220,37 +194,12 @@ def transcripts() -> Iterator[Measure | NotHere]:
         def ours() -> Any:
             return list(read(str(place)))
 
-        assert len(ours()) == len(theirs().samples) == 60
-        assert all(isinstance(one, Trajectory) for one in ours())
+        for mine, sample in zip(ours(), theirs().samples, strict=True):
+            assert our_messages(mine) == their_messages(sample), mine.id
         data = place.read_bytes()
         took = timed({"ours": ours, "inspect_ai": theirs, "json": lambda: json.loads(data)}, 3)
     yield Measure("reading an Inspect log against inspect_ai", took["inspect_ai"] / took["ours"], "higher", "x")
     yield Measure("reading an Inspect log", took["ours"] / took["json"], "lower", "x json")
-
-
-def scaling() -> Iterator[Measure]:
-    """Time a span of graphs and of `dag` at ten times as many spans against that of a tenth."""
-    last: dict[str, float] = {}
-    for spans in SCALED:
-        rows = pipeline.made_up(max(1, spans // 40))
-        trajectories = [t for t in read_bytes(json.dumps(rows).encode(), "log.json") if isinstance(t, Trajectory)]
-        n = sum(len(t.spans) for t in trajectories)
-        batch = pack(build_graphs(trajectories))
-        [choice] = choose(["dag"])
-        took = timed(
-            {"graphs": lambda: build_graphs(trajectories), "dag": lambda: scored(batch, "dag", choice.attributor)},  # noqa: B023  # runs at once
-            3,
-        )
-        for name, seconds in took.items():
-            if name in last:
-                yield Measure(
-                    f"{name}, time a span at {spans:,} spans against a tenth",
-                    seconds / n / last[name],
-                    "lower",
-                    "x",
-                    1.5,
-                )
-            last[name] = seconds / n
 
 
 def pool(raw: bytes, times: int) -> Iterator[Measure]:
@@ -277,16 +226,3 @@ def first_call() -> Iterator[Measure]:
 
         cold = seconds()
         yield Measure("first call in a process, kernels kept against compiled", cold / seconds(), "higher", "x")
-
-
-def timed(contestants: dict[str, Callable[[], Any]], rounds: int = ROUNDS) -> dict[str, float]:
-    """Median seconds of each, in interleaved rounds after one warm-up."""
-    seconds: dict[str, list[float]] = {name: [] for name in contestants}
-    for number in range(rounds + 1):
-        for name, work in contestants.items():
-            gc.collect()
-            start = time.perf_counter()
-            work()
-            if number:
-                seconds[name].append(time.perf_counter() - start)
-    return {name: statistics.median(took) for name, took in seconds.items()}

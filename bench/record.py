@@ -3,7 +3,7 @@
     python bench/record.py [LOG] [--quick] [--dry]
 
 LOG as in pipeline.py; without one, a log like tau-bench airline is made up. --quick leaves out what takes minutes.
---dry prints the record and keeps nothing. Peers that are not installed (verl, rustworkx) are named in the record.
+--dry prints the record and keeps nothing. Peers and devices that are not here are named in the record.
 `bench/compare.py` holds the last two records of one machine against each other, `bench/performance_page.py` writes
 docs/performance.md from the last quiet one.
 """
@@ -18,16 +18,18 @@ import platform
 import subprocess
 from dataclasses import asdict
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from measures import Measure, every, sizes
 from pipeline import made_up
+from scaling import curves
 
 HISTORY = Path(__file__).parent / "history.jsonl"
 QUIET = 1.5
-PACKAGES = ("numpy", "numba", "msgspec", "sqlalchemy", "pyarrow", "torch")
+PACKAGES = ("numpy", "numba", "msgspec", "sqlalchemy", "pyarrow", "torch", "fastapi", "pydantic")
+PEERS = ("verl", "networkx", "rustworkx", "inspect_ai")
 
 
 def machine() -> dict[str, Any]:
@@ -45,6 +47,17 @@ def machine() -> dict[str, Any]:
         "memory_gib": round(pages / 2**30),
         "python": platform.python_version(),
     }
+
+
+def versions() -> dict[str, str]:
+    """Versions of what is measured and of the peers that are here."""
+    found = {}
+    for name in (*PACKAGES, *PEERS):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
 
 
 def commit() -> str:
@@ -75,19 +88,24 @@ def main() -> None:
             print(f"{found.name:<58} {found.value:10.2f} {found.unit}{budget}", flush=True)
         else:
             missing.append(found.name)
-            print(f"{found.name}: not installed, not compared")
+            print(f"{found.name}: not here, not measured")
+    scaled = []
+    for point in curves(*((10_000, 100_000) if options.quick else (100_000, 1_000_000))):
+        scaled.append(point)
+        print(f"{point['what']:<14} {point['spans']:12,} spans {point['ns']:12,.0f} ns a span", flush=True)
     record = {
         "schema": "trajcredit.bench/1",
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit(),
         "machine": machine(),
-        "packages": {name: version(name) for name in PACKAGES},
+        "packages": versions(),
         "log": "made up" if options.log is None else options.log.name,
         "load": [round(before, 2), round(os.getloadavg()[0], 2)],
         "quiet": before <= QUIET,
         "missing": missing,
         "bytes_a_span": sizes(raw),
         "measures": [asdict(one) for one in measures],
+        "curves": scaled,
     }
     print(f"load average {before:.2f} before; above {QUIET} a record is kept, and never held against another")
     if not options.dry:
