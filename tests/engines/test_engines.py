@@ -2,45 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.engines import work
+from tests.engines.some import EVERY, RAY, SEVERAL, pool, ray, some
 from trajcredit.engines import ATTEMPTS, NAMES, Engine, engine
 from trajcredit.engines.base import cores
 from trajcredit.errors import EngineError, InputError, ParseError, UnknownNameError
 
-RAY = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed")
-SEVERAL = ["pool", pytest.param("ray", marks=RAY)]
-EVERY = ["in-process", *SEVERAL]
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[Engine]:
-    with engine("pool", 2) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def ray() -> Iterator[Engine]:
-    with engine("ray", 2) as found:
-        yield found
-
-
-@pytest.fixture
-def some(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    if request.param == "in-process":
-        with engine("in-process") as found:
-            yield found
-    else:
-        yield request.getfixturevalue(request.param)
+__all__ = ["pool", "ray", "some"]
 
 
 @pytest.mark.parametrize("some", EVERY, indirect=True)
@@ -112,16 +89,15 @@ def _lives(process: int) -> bool:
 
 @RAY
 def test_ray_that_cannot_be_reached_is_said_and_nobody_is_told_of_its_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    import ray
-
-    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    package = importlib.import_module("ray")
+    monkeypatch.setattr(package, "is_initialized", lambda: False)
     monkeypatch.setenv("RAY_ADDRESS", "nowhere.invalid:1")
 
     def away(**how: object) -> None:
         assert "address" not in how, "Ray reads the variable itself"
         raise ConnectionError("no such host")
 
-    monkeypatch.setattr(ray, "init", away)
+    monkeypatch.setattr(package, "init", away)
     with (
         pytest.raises(EngineError, match="no Ray at the address that RAY_ADDRESS names: ConnectionError"),
         engine("ray"),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.engines.some import EVERY, pool, ray, some
 from trajcredit import registry
 from trajcredit.engines import Engine, engine
 from trajcredit.errors import InputError
@@ -23,7 +23,8 @@ from trajcredit.service.building import graphs_by
 from trajcredit.service.plugins import choose
 from trajcredit.service.sharding import Asked
 
-RAY = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed")
+__all__ = ["pool", "ray", "some"]
+
 APART = sorted(
     name
     for name, made in registry.attributors.items().items()
@@ -60,30 +61,6 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text = "".join(json.dumps(row) + "\n" for row in rows[k::3])
         (folder / name).write_text(text + ("{broken\n" if name == "b.jsonl" else ""))
     return folder
-
-
-@pytest.fixture(scope="module")
-def pool() -> Iterator[Engine]:
-    with engine("pool", 2) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def ray() -> Iterator[Engine]:
-    with engine("ray", 2) as found:
-        yield found
-
-
-@pytest.fixture
-def some(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    if request.param == "in-process":
-        with engine("in-process") as found:
-            yield found
-    else:
-        yield request.getfixturevalue(request.param)
-
-
-EVERY = ["in-process", "pool", pytest.param("ray", marks=RAY)]
 
 
 def rows_of(folder: Path) -> list[dict[str, Any]]:

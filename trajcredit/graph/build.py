@@ -26,7 +26,7 @@ from trajcredit.graph.value_edges import found_edges, value_edges
 from trajcredit.graph.values import Values, find_values
 from trajcredit.model import Note, Trajectory, check
 
-__all__ = ["build_graphs"]
+__all__ = ["CHUNK", "build_graphs", "characters", "chunks"]
 
 CHUNK = 4_000_000
 """Characters of text scanned at once: bounds the memory of the token tables."""
@@ -42,7 +42,7 @@ def build_graphs(trajectories: Sequence[Trajectory], writes: Mapping[str, bool] 
     for trajectory in trajectories:
         check(trajectory)
     with _collector_paused():
-        return list(chain.from_iterable(_build(chunk, writes or {}) for chunk in _chunks(trajectories)))
+        return list(chain.from_iterable(_build(chunk, writes or {}) for chunk in chunks(trajectories)))
 
 
 @contextmanager
@@ -57,18 +57,24 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _chunks(trajectories: Sequence[Trajectory]) -> Iterator[list[Trajectory]]:
+def chunks(trajectories: Sequence[Trajectory], most: int = CHUNK) -> Iterator[list[Trajectory]]:
+    """Consecutive trajectories of at most so many characters together; a longer one by itself."""
     chunk: list[Trajectory] = []
     size = 0
     for trajectory in trajectories:
-        length = sum(len(s.text) + len(s.arguments_raw or "") for s in trajectory.spans)
-        if chunk and size + length > CHUNK:
+        length = characters(trajectory)
+        if chunk and size + length > most:
             yield chunk
             chunk, size = [], 0
         chunk.append(trajectory)
         size += length
     if chunk:
         yield chunk
+
+
+def characters(trajectory: Trajectory) -> int:
+    """Of its texts and arguments, which is what building costs."""
+    return sum(len(s.text) + len(s.arguments_raw or "") for s in trajectory.spans)
 
 
 def _build(trajectories: list[Trajectory], writes: Mapping[str, bool]) -> list[SpanGraph]:

@@ -7,13 +7,13 @@ from dataclasses import fields
 from typing import Any, TypeAlias
 
 from trajcredit.engines import Engine
-from trajcredit.graph import SpanGraph, build_graphs
+from trajcredit.graph import CHUNK, SpanGraph, build_graphs, characters, chunks
 from trajcredit.model import Trajectory
 
 __all__ = ["graphs_by"]
 
-SMALLEST, LARGEST = 200_000, 4_000_000
-"""Characters of a task: below, handing it out costs too much of its work; above, memory."""
+SMALLEST = 200_000
+"""Characters of a task: below, handing it out costs too much of its work."""
 A_WORKER = 4
 """Tasks a worker, where there is enough: so that one long task does not keep the others waiting."""
 
@@ -46,14 +46,4 @@ def build(task: Task) -> list[Bare]:
 
 def _tasks(trajectories: Sequence[Trajectory], workers: int) -> Iterator[list[Trajectory]]:
     """Consecutive trajectories of about as many characters together."""
-    sizes = [sum(len(s.text) + len(s.arguments_raw or "") for s in t.spans) for t in trajectories]
-    most = min(LARGEST, max(SMALLEST, sum(sizes) // (A_WORKER * workers)))
-    some, so_far = list[Trajectory](), 0
-    for trajectory, size in zip(trajectories, sizes, strict=True):
-        if some and so_far + size > most:
-            yield some
-            some, so_far = [], 0
-        some.append(trajectory)
-        so_far += size
-    if some:
-        yield some
+    return chunks(trajectories, min(CHUNK, max(SMALLEST, sum(map(characters, trajectories)) // (A_WORKER * workers))))
